@@ -190,7 +190,7 @@ func waitForPanic(c Config) {
 	usr2 := make(chan os.Signal, 1)
 	signal.Notify(usr2, syscall.SIGUSR2)
 	ready()
-	fmt.Fprintln(os.Stderr, log.monitor.process.Process.Pid)
+	fmt.Fprintln(os.Stderr, log.monitor.Process.Pid)
 	<-usr2
 	go mayPanic()
 	select {}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nib-log/nib/internal/lastresort"
@@ -99,37 +100,26 @@ func waitFor(ctx context.Context, f func()) {
 // closeAll flushes and closes all outputs concurrently, so that a blocked
 // output does not use up the time of the others. ctx ends after timeout.
 func closeAll(ctx context.Context, outputs []*output, timeout time.Duration) error {
-	type result struct {
-		of  int
-		err error
-	}
-	// Room for all: no goroutine blocks after the timeout.
-	results := make(chan result, len(outputs))
-	for i, o := range outputs {
-		go func() {
-			r := result{i, fmt.Errorf("nib/setup: output %s: Flush ended its goroutine", o.name)}
-			defer func() { results <- r }()
-			r.err = o.end(ctx)
-		}()
-	}
+	var mu sync.Mutex // protects errs
 	errs := make([]error, len(outputs))
+	var wait sync.WaitGroup
+	wait.Add(len(outputs))
 	for i, o := range outputs {
 		errs[i] = fmt.Errorf("nib/setup: output %s: not flushed within %v", o.name, timeout)
+		go func() {
+			defer wait.Done()
+			err := fmt.Errorf("nib/setup: output %s: Flush ended its goroutine", o.name)
+			defer func() {
+				mu.Lock()
+				defer mu.Unlock()
+				errs[i] = err
+			}()
+			err = o.end(ctx)
+		}()
 	}
-	for range outputs {
-		select {
-		case r := <-results:
-			errs[r.of] = r.err
-			continue
-		default: // an available result counts, even if ctx is done
-		}
-		select {
-		case r := <-results:
-			errs[r.of] = r.err
-		case <-ctx.Done():
-			return errors.Join(errs...)
-		}
-	}
+	waitFor(ctx, wait.Wait)
+	mu.Lock()
+	defer mu.Unlock()
 	return errors.Join(errs...)
 }
 

@@ -18,13 +18,10 @@ import (
 	"github.com/nib-log/nib/internal/crashtext"
 )
 
-// A monitor is the process that writes the line of a crash. It is a second
+// The monitor is the process that writes the line of a crash. It is a second
 // process of this program; a variable makes it the monitor, in init below,
 // before main runs. Its standard input is a pipe that the runtime writes to
 // when the process dies.
-type monitor struct {
-	process *exec.Cmd
-}
 
 // monitorVar is the variable with the orders of a monitor.
 const monitorVar = "NIB_SETUP_MONITOR"
@@ -43,21 +40,13 @@ func init() {
 	}
 }
 
-// startMonitor starts the monitor and returns when it is ready, so that no
-// crash after a successful Open is missed.
-func startMonitor(c *Config) (*monitor, error) {
-	m, err := tryMonitor(c)
-	if err != nil {
-		return nil, fmt.Errorf("nib/setup: crash monitor: %w", err)
-	}
-	return m, nil
-}
-
 var errOtherRights = errors.New(
 	"a program with set-uid or file capabilities, or without /proc, does not start itself again: " +
 		"leave Crash off")
 
-func tryMonitor(c *Config) (*monitor, error) {
+// startMonitor starts the monitor and returns when it is ready, so that no
+// crash after a successful Open is missed.
+func startMonitor(c *Config) (*exec.Cmd, error) {
 	if hasOtherRights() {
 		return nil, errOtherRights // the monitor would have to trust its environment
 	}
@@ -87,7 +76,7 @@ func tryMonitor(c *Config) (*monitor, error) {
 		_ = cmd.Wait()
 		return nil, err
 	}
-	return &monitor{cmd}, nil
+	return cmd, nil
 }
 
 // monitorConfig returns the part of c that the monitor needs. Its paths do not
@@ -108,12 +97,13 @@ func monitorConfig(c *Config) Config {
 	return m
 }
 
-// stop ends the monitor, which reads the end of the pipe and has nothing to do.
-func (m *monitor) stop(until time.Time) {
+// stopMonitor ends the monitor, which reads the end of the pipe and has nothing
+// to do.
+func stopMonitor(cmd *exec.Cmd, until time.Time) {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
-	late := time.AfterFunc(time.Until(until), func() { _ = m.process.Process.Kill() })
+	late := time.AfterFunc(time.Until(until), func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
-	_ = m.process.Wait()
+	_ = cmd.Wait()
 }
 
 // beMonitor runs the monitor and returns its exit status.

@@ -185,7 +185,7 @@ func TestCloseEndsTheMonitor(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if state := l.monitor.process.ProcessState; state == nil || !state.Success() {
+	if state := l.monitor.ProcessState; state == nil || !state.Success() {
 		t.Errorf("got state %v, want success", state)
 	}
 }

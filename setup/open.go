@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -30,7 +31,7 @@ type Log struct {
 	outputs []*output
 	timeout time.Duration
 	signals signals
-	monitor *monitor    // nil without Config.Crash
+	monitor *exec.Cmd   // nil without Config.Crash
 	restore func()      // restores the package-level functions
 	takes   bool        // this Log handles the end of the process
 	report  func(error) // takes errors of the end; in tests, not standard error
@@ -316,19 +317,4 @@ func withFields(l *nib.Logger, fields map[string]string) *nib.Logger {
 			e.Str(key, fields[key])
 		}
 	})
-}
-
-// Reopen opens the files of all outputs again by their names, as SIGHUP does:
-// for a program in which something else renames log files. Its error joins
-// the errors of the files; a file that could not be opened again stays in use.
-func (l *Log) Reopen() error {
-	var errs []error
-	for _, o := range l.outputs {
-		if o.reopen != nil {
-			if err := o.reopen(); err != nil {
-				errs = append(errs, fmt.Errorf("nib/setup: output %s: %w", o.name, err))
-			}
-		}
-	}
-	return errors.Join(errs...)
 }

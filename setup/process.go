@@ -4,6 +4,8 @@ package setup
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -18,7 +20,7 @@ func (l *Log) takeProcess(c *Config) error {
 	s.log = l
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.ends = c.Signals != SwitchOff
-	s.reopen = c.Reopen.or(l.hasFiles())
+	s.reopen = c.Reopen.or(slices.ContainsFunc(l.outputs, isFile))
 	l.takes = s.ends || s.reopen || c.Crash == SwitchOn
 	if !l.takes {
 		return nil
@@ -27,14 +29,13 @@ func (l *Log) takeProcess(c *Config) error {
 		return errOpen
 	}
 	if c.Crash == SwitchOn {
-		m, err := startMonitor(c)
-		if err != nil {
+		var err error
+		if l.monitor, err = startMonitor(c); err != nil {
 			taken.Store(false)
-			return err
+			return fmt.Errorf("nib/setup: crash monitor: %w", err)
 		}
-		l.monitor = m
 	}
-	s.start(c.Signals.or(l.holdsBack()))
+	s.start(c.Signals.or(slices.ContainsFunc(l.outputs, holdsBack)))
 	return nil
 }
 
@@ -43,7 +44,7 @@ func (l *Log) releaseProcess(until time.Time) {
 	l.signals.stop()
 	l.released.Do(func() {
 		if l.monitor != nil {
-			l.monitor.stop(until)
+			stopMonitor(l.monitor, until)
 		}
 		if l.takes {
 			taken.Store(false)
@@ -51,21 +52,7 @@ func (l *Log) releaseProcess(until time.Time) {
 	})
 }
 
-func (l *Log) hasFiles() bool {
-	for _, o := range l.outputs {
-		if o.reopen != nil {
-			return true
-		}
-	}
-	return false
-}
+func isFile(o *output) bool { return o.reopen != nil }
 
 // holdsBack reports whether lines may be lost without a flush.
-func (l *Log) holdsBack() bool {
-	for _, o := range l.outputs {
-		if o.holdsBack {
-			return true
-		}
-	}
-	return false
-}
+func holdsBack(o *output) bool { return o.holdsBack }

@@ -5,6 +5,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -131,16 +132,23 @@ func (s *signals) reopenFiles() {
 	go func() {
 		for again := true; again; {
 			n := s.hangups.Load()
-			s.reopenOnce()
+			s.log.reopen()
 			again = !s.hangups.CompareAndSwap(n, 0)
 		}
 	}()
 }
 
-// reopenOnce reports an error, unless the files were closed in the meantime.
-func (s *signals) reopenOnce() {
-	if err := s.log.Reopen(); err != nil && !errors.Is(err, delivery.ErrClosed) {
-		s.log.report(err)
+// reopen opens the files of all outputs again by their names. A file that
+// cannot be opened stays in use, and is reported unless the outputs were closed
+// in the meantime.
+func (l *Log) reopen() {
+	for _, o := range l.outputs {
+		if o.reopen == nil {
+			continue
+		}
+		if err := o.reopen(); err != nil && !errors.Is(err, delivery.ErrClosed) {
+			l.report(fmt.Errorf("nib/setup: output %s: %w", o.name, err))
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func merge(base, over Config) Config {
 
 // checkOutputs returns the mistakes in outputs.
 func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
-	var spools, files pathList
+	files, spools := make([]string, len(list)), make([]string, len(list))
 	for i, text := range list {
 		if r.uncheckedOutputs {
 			break
@@ -72,15 +72,14 @@ func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
 			continue
 		}
 		if w.Scheme == toFile {
-			if first, twice := files.add(i, w.Path); twice {
+			files[i] = w.Path
+			if first := indexOfFile(files, w.Path); first < i {
 				r.add(at(i), "%s is this file already: each output needs its own", at(first))
 			}
 		}
 		param, dir := w.spoolDir()
-		if dir == "" {
-			continue
-		}
-		if first, twice := spools.add(i, dir); twice {
+		spools[i] = dir
+		if first := indexOfFile(spools, dir); first < i {
 			r.add(at(i)+param, "%s has this directory already: each output needs its own",
 				at(first))
 		}
@@ -88,24 +87,13 @@ func (r *reading) checkOutputs(list []string, at func(i int) string) []string {
 	return list
 }
 
-// A pathList has the files or directories of outputs.
-type pathList []struct {
-	output int
-	path   string
-}
-
-// add adds the path of an output, unless another one has it already.
-func (p *pathList) add(output int, path string) (first int, twice bool) {
-	for _, x := range *p {
-		if isSameFile(x.path, path) {
-			return x.output, true
-		}
+// indexOfFile returns the index of the first path in list that is the same file
+// as path, which is in the list or "".
+func indexOfFile(list []string, path string) int {
+	if path == "" {
+		return len(list)
 	}
-	*p = append(*p, struct {
-		output int
-		path   string
-	}{output, path})
-	return 0, false
+	return slices.IndexFunc(list, func(p string) bool { return p != "" && isSameFile(p, path) })
 }
 
 // isSameFile reports whether two paths are one file, which need not exist yet.
