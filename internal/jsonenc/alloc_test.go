@@ -47,7 +47,7 @@ func TestNoAllocations(t *testing.T) {
 		{"Prefix", func(b []byte) []byte { return AppendPrefix(b, netip.PrefixFrom(addr.WithZone(""), 64)) }},
 		{"Millis", func(b []byte) []byte { return AppendMillis(b, 1234567) }},
 		{"DurationString", func(b []byte) []byte { return AppendDurationString(b, 123456789) }},
-		{"UnixNano", func(b []byte) []byte { return AppendUnixNano(b, -62135596800, 1) }},
+		{"UnixNano", func(b []byte) []byte { return appendUnix(b, -62135596800, 1, 9) }},
 		{"Time", func(b []byte) []byte { return rfc.Append(b, now) }},
 		{"TimeFar", func(b []byte) []byte { return rfc.Append(b, far) }},
 		{"TimeLayout", func(b []byte) []byte { return ansi.Append(b, now) }},

@@ -97,7 +97,7 @@ func FuzzDuration(f *testing.F) {
 
 func TestUnixExamples(t *testing.T) {
 	zero := time.Time{}
-	if got, want := string(AppendUnixNano(nil, zero.Unix(), 0)), "-62135596800000000000"; got != want {
+	if got, want := string(appendUnix(nil, zero.Unix(), 0, 9)), "-62135596800000000000"; got != want {
 		t.Errorf("zero time in nanoseconds: %s, want %s", got, want)
 	}
 	tests := []struct {
@@ -116,7 +116,7 @@ func TestUnixExamples(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := [3]string{
-			string(AppendUnixMilli(nil, tt.sec, tt.nsec)), string(AppendUnixMicro(nil, tt.sec, tt.nsec)), string(AppendUnixNano(nil, tt.sec, tt.nsec)),
+			string(appendUnix(nil, tt.sec, tt.nsec, 3)), string(appendUnix(nil, tt.sec, tt.nsec, 6)), string(appendUnix(nil, tt.sec, tt.nsec, 9)),
 		}
 		if want := [3]string{tt.milli, tt.micro, tt.nano}; got != want {
 			t.Errorf("%d, %d:\ngot  %s\nwant %s", tt.sec, tt.nsec, got, want)

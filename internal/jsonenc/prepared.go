@@ -27,6 +27,14 @@ type Text struct {
 // len returns the length of a text that fits into head.
 func (t *Text) len() int { return t.need - textHead }
 
+// put writes head to b[j:j+textHead].
+func (t *Text) put(b []byte, j int) {
+	store64(b, j, t.head[0])
+	store64(b, j+8, t.head[1])
+	store64(b, j+16, t.head[2])
+	store64(b, j+24, t.head[3])
+}
+
 // MakeText prepares s, which must be JSON text already: nothing is escaped.
 func MakeText(s string) Text {
 	t := Text{need: len(s) + textHead}
@@ -60,10 +68,7 @@ func AppendText(dst []byte, t *Text) []byte {
 		return appendTextSlowly(dst, t)
 	}
 	b := dst[:cap(dst)]
-	store64(b, j, t.head[0])
-	store64(b, j+8, t.head[1])
-	store64(b, j+16, t.head[2])
-	store64(b, j+24, t.head[3])
+	t.put(b, j)
 	return b[:j+t.len()]
 }
 
@@ -84,10 +89,7 @@ func AppendTextBool(dst []byte, t *Text, v bool) []byte {
 		return AppendBool(appendTextSlowly(dst, t), v)
 	}
 	b := dst[:cap(dst)]
-	store64(b, j, t.head[0])
-	store64(b, j+8, t.head[1])
-	store64(b, j+16, t.head[2])
-	store64(b, j+24, t.head[3])
+	t.put(b, j)
 	j += t.len()
 	if v {
 		store32(b, j, 't'|'r'<<8|'u'<<16|'e'<<24)
@@ -105,10 +107,7 @@ func AppendTextString(dst []byte, t *Text, s string) []byte {
 		return appendTextStringSlowly(dst, t, s)
 	}
 	b := dst[:cap(dst)]
-	store64(b, j, t.head[0])
-	store64(b, j+8, t.head[1])
-	store64(b, j+16, t.head[2])
-	store64(b, j+24, t.head[3])
+	t.put(b, j)
 	j += t.len()
 	var bad uint64
 	if uint(n-8) <= 8 {
@@ -172,10 +171,7 @@ func appendTextNumber(dst []byte, t *Text, minus, v uint64) []byte {
 		return appendTextNumberSlowly(dst, t, minus, v)
 	}
 	b := dst[:cap(dst)]
-	store64(b, j, t.head[0])
-	store64(b, j+8, t.head[1])
-	store64(b, j+16, t.head[2])
-	store64(b, j+24, t.head[3])
+	t.put(b, j)
 	j += t.len()
 	store8(b, j, '-')
 	j += int(minus)

@@ -94,7 +94,7 @@ func TestMicros(t *testing.T) {
 // large file that is mapped into memory may have gigabytes.
 func TestLongTextsNeedMoreThanAnyRoom(t *testing.T) {
 	text := MakeText(strings.Repeat("k", textHead+1))
-	if need := uint64(text.need); need < math.MaxInt/2 || need+max(maxFloatLen, uint64(rfc3339Room)) > math.MaxInt {
+	if need := uint64(text.need); need < math.MaxInt/2 || need+max(maxFloatLen, uint64(secondRoom)) > math.MaxInt {
 		t.Errorf("got %d, want more than any slice has, and no overflow of what is added to it", need)
 	}
 }

@@ -8,10 +8,6 @@ import (
 	"time"
 )
 
-// rfc3339Room is the number of bytes that AppendRFC3339 may write, with stores
-// of whole words.
-const rfc3339Room = headLen + 10 + 8
-
 // AppendRFC3339 appends t as time.Time.MarshalJSON does: quoted, in its own
 // zone, with as many digits of the fraction as it takes. It returns dst
 // unchanged and false if the year does not have four digits or the zone is a
@@ -35,24 +31,13 @@ func AppendTextRFC3339(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
 		return dst, false
 	}
 	j := len(dst)
-	if cap(dst)-j < text.need+rfc3339Room {
+	if cap(dst)-j < text.need+secondRoom {
 		return appendTextRFC3339Slowly(dst, text, t)
 	}
 	b := dst[:cap(dst)]
-	store64(b, j, text.head[0])
-	store64(b, j+8, text.head[1])
-	store64(b, j+16, text.head[2])
-	store64(b, j+24, text.head[3])
+	text.put(b, j)
 	j += text.len()
-	days := sec / 86400
-	date, day := dateText(days)
-	ofDay := uint32(sec - days*86400)
-	minutes := ofDay / 60
-	hours := ofDay / 3600
-	store64(b, j+12,
-		pair(hours)|':'<<16|pair(minutes-hours*60)<<24|':'<<40|pair(ofDay-minutes*60)<<48)
-	store64(b, j, date)
-	store32(b, j+8, day)
+	putSecond(b, j, sec)
 	j += headLen
 	if nsec := uint32(t.Nanosecond()); nsec != 0 {
 		j = putNanos(b, j, nsec)
@@ -69,41 +54,7 @@ func AppendTextRFC3339(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
 
 //go:noinline
 func appendTextRFC3339Slowly(dst []byte, text *Text, t *time.Time) ([]byte, bool) {
-	return AppendRFC3339(slices.Grow(appendTextSlowly(dst, text), 2*rfc3339Room+textHead), t)
-}
-
-// The days from 1 March 1900 to 28 February 2100, counted from 1 January of the
-// year 0: within them each fourth year is a leap year, without exception.
-const (
-	firstJulian = 694020
-	lastJulian  = firstJulian + 200*365 + 49 - 1
-)
-
-// dateText returns the texts `"2006-01` and `-02T` of a day counted from 1
-// January of the year 0, as words.
-func dateText(days uint64) (date, day uint64) {
-	n := uint32(days) - firstJulian
-	if n > lastJulian-firstJulian {
-		year, month, day := civil(days)
-		return dateWords(uint32(year), uint32(month), uint32(day))
-	}
-	// As in civil, without the centuries.
-	n = 4*n + 3
-	year := n / 1461
-	m := 2141*((n-year*1461)/4) + 197913
-	month := m >> 16
-	year += 1900
-	if month > 12 {
-		year++
-		month -= 12
-	}
-	return dateWords(year, month, m&0xffff/2141+1)
-}
-
-func dateWords(year, month, day uint32) (date, rest uint64) {
-	century := year * 5243 >> 19
-	date = '"' | pair(century)<<8 | pair(year-century*100)<<24 | '-'<<40 | pair(month)<<48
-	return date, '-' | pair(day)<<8 | 'T'<<24
+	return AppendRFC3339(slices.Grow(appendTextSlowly(dst, text), 2*secondRoom+textHead), t)
 }
 
 // pair is twoDigits for a uint32, whose divisions are cheaper.

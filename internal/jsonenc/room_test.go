@@ -62,7 +62,7 @@ func appenders() (list []appender) {
 		add("Millis", false, func(b []byte) []byte { return AppendMillis(b, d) })
 		add("Seconds", false, func(b []byte) []byte { return AppendSeconds(b, -d) })
 		add("DurationString", false, func(b []byte) []byte { return AppendDurationString(b, d) })
-		add("UnixNano", false, func(b []byte) []byte { return AppendUnixNano(b, int64(v), 1) })
+		add("UnixNano", false, func(b []byte) []byte { return appendUnix(b, int64(v), 1, 9) })
 	}
 	addPlaces(add)
 	return list

@@ -20,8 +20,8 @@ type SecondCache struct {
 
 const (
 	headLen = len(`"2006-01-02T15:04:05`)
-	// secondRoom is the number of bytes that append may write: head, fraction, and
-	// tail as a word.
+	// secondRoom is the number of bytes that a time in the form of RFC 3339 may
+	// take: head, fraction, and tail as a word.
 	secondRoom = headLen + 10 + 8
 )
 
@@ -50,7 +50,7 @@ func (c *SecondCache) fill(sec int64, offset int) bool {
 	if local < minCivil || local > maxCivil || offset <= -maxOffset || offset >= maxOffset {
 		return false
 	}
-	putSecond(&c.head, uint64(local-minCivil))
+	putSecond(c.head[:], 0, uint64(local-minCivil))
 	c.n = putZone(&c.tail, offset)
 	return true
 }
@@ -122,25 +122,38 @@ func putZone(tail *[8]byte, offset int) uint8 {
 	return 7
 }
 
+// The days from 1 March 1900 to 28 February 2100, counted from 1 January of the
+// year 0: within them each fourth year is a leap year, without exception.
+const (
+	firstJulian = 694020
+	lastJulian  = firstJulian + 200*365 + 49 - 1
+)
+
 // putSecond writes the quote, date and time of the second sec, counted from the
-// beginning of the year 0.
-func putSecond(head *[24]byte, sec uint64) {
-	days := sec / 86400
-	sec -= days * 86400
-	year, month, day := civil(days)
-	head[0] = '"'
-	putPair(head[1:], year/100)
-	putPair(head[3:], year%100)
-	head[5] = '-'
-	putPair(head[6:], month)
-	head[8] = '-'
-	putPair(head[9:], day)
-	head[11] = 'T'
-	putPair(head[12:], sec/3600)
-	head[14] = ':'
-	putPair(head[15:], sec/60%60)
-	head[17] = ':'
-	putPair(head[18:], sec%60)
+// beginning of the year 0, to b from j on, where there is room for headLen
+// bytes.
+func putSecond(b []byte, j int, sec uint64) {
+	days := uint32(sec / 86400)
+	var year, month, day uint32
+	if n := days - firstJulian; n > lastJulian-firstJulian {
+		year, month, day = civil(days)
+	} else { // as in civil, without the centuries
+		n = 4*n + 3
+		year = n / 1461
+		m := 2141*((n-year*1461)/4) + 197913
+		year, month, day = 1900+year, m>>16, m&0xffff/2141+1
+		if month > 12 {
+			year, month = year+1, month-12
+		}
+	}
+	ofDay := uint32(sec - uint64(days)*86400)
+	minutes, hours := ofDay/60, ofDay/3600
+	century := year * 5243 >> 19
+	store64(b, j+12,
+		pair(hours)|':'<<16|pair(minutes-hours*60)<<24|':'<<40|pair(ofDay-minutes*60)<<48)
+	store64(b, j,
+		'"'|pair(century)<<8|pair(year-century*100)<<24|'-'<<40|pair(month)<<48)
+	store32(b, j+8, '-'|pair(day)<<8|'T'<<24)
 }
 
 // civil returns the date of a day counted from 1 January of the year 0 in the
@@ -149,15 +162,15 @@ func putSecond(head *[24]byte, sec uint64) {
 // remainders of the century, the year and the month result from one
 // multiplication each: C. Neri and L. Schneider, "Euclidean affine functions
 // and their application to calendar algorithms" (2022).
-func civil(days uint64) (year, month, day uint64) {
+func civil(days uint32) (year, month, day uint32) {
 	const cycle = 146097 // days in 400 years
 	// One cycle more keeps January and February of the year 0 positive.
-	n := uint32(4*(days+cycle-60) + 3)
+	n := 4*(days+cycle-60) + 3
 	century, rest := n/cycle, n%cycle/4
 	product := 2939745 * uint64(4*rest+3)
-	yearOfCentury, dayOfYear := product>>32, uint32(product)/2939745/4
+	yearOfCentury, dayOfYear := uint32(product>>32), uint32(product)/2939745/4
 	m := 2141*dayOfYear + 197913
-	year, month, day = 100*uint64(century)+yearOfCentury-400, uint64(m>>16), uint64(m&0xffff/2141)+1
+	year, month, day = 100*century+yearOfCentury-400, m>>16, m&0xffff/2141+1
 	if dayOfYear >= 306 {
 		return year + 1, month - 12, day
 	}

@@ -11,9 +11,6 @@ import (
 // none is a Text of length 0.
 var none = MakeText("")
 
-// AppendShortFloat64 is AppendFloat64.
-func AppendShortFloat64(dst []byte, v float64) []byte { return AppendTextFloat64(dst, &none, v) }
-
 // AppendTextFloat64 appends t and v as AppendFloat64 does.
 //
 // It tries 10^6, where decimal64 tries the largest possible power: if m / 10^6
@@ -25,10 +22,7 @@ func AppendTextFloat64(dst []byte, t *Text, v float64) []byte {
 		return AppendFloat64(appendTextSlowly(dst, t), v)
 	}
 	b := dst[:cap(dst)]
-	store64(b, j, t.head[0])
-	store64(b, j+8, t.head[1])
-	store64(b, j+16, t.head[2])
-	store64(b, j+24, t.head[3])
+	t.put(b, j)
 	j += t.len()
 	whole, millionths, ok := sixDecimals(math.Abs(v))
 	if !ok {
@@ -46,10 +40,7 @@ func AppendTextMillis(dst []byte, t *Text, d time.Duration) []byte {
 		return AppendMillis(appendTextSlowly(dst, t), d)
 	}
 	b := dst[:cap(dst)]
-	store64(b, j, t.head[0])
-	store64(b, j+8, t.head[1])
-	store64(b, j+16, t.head[2])
-	store64(b, j+24, t.head[3])
+	t.put(b, j)
 	whole := uint64(d) / 1e6
 	return b[:putSix(b, j+t.len(), uint32(whole), uint32(uint64(d)-whole*1e6))]
 }

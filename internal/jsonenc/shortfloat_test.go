@@ -36,8 +36,8 @@ func TestShortFloats(t *testing.T) {
 	}
 }
 
-func TestShortFloatWithoutText(t *testing.T) {
-	if got := string(AppendShortFloat64([]byte("x"), -12.5)); got != "x-12.5" {
+func TestFloatWithoutText(t *testing.T) {
+	if got := string(AppendFloat64([]byte("x"), -12.5)); got != "x-12.5" {
 		t.Errorf("got %s, want x-12.5", got)
 	}
 }

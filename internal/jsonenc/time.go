@@ -20,7 +20,7 @@ const (
 type TimeFormat struct {
 	layout string
 	kind   timeKind
-	digits uint8 // digits of the fraction of kindRFC3339
+	digits uint8 // digits of the fraction, of kindRFC3339 and kindUnix
 	trim   bool  // the fraction ends before its trailing zeros
 }
 
@@ -29,10 +29,7 @@ type timeKind uint8
 const (
 	kindLayout timeKind = iota // formatted by package time
 	kindRFC3339
-	kindUnix
-	kindMilli
-	kindMicro
-	kindNano
+	kindUnix // seconds and the digits of their fraction, without a point
 )
 
 // CompileTime prepares layout: one of the Unix constants, or a layout of
@@ -45,11 +42,11 @@ func CompileTime(layout string) TimeFormat {
 	case TimeUnix:
 		f.kind = kindUnix
 	case TimeUnixMilli:
-		f.kind = kindMilli
+		f.kind, f.digits = kindUnix, 3
 	case TimeUnixMicro:
-		f.kind = kindMicro
+		f.kind, f.digits = kindUnix, 6
 	case TimeUnixNano:
-		f.kind = kindNano
+		f.kind, f.digits = kindUnix, 9
 	default:
 		rest, ok1 := strings.CutPrefix(layout, "2006-01-02T15:04:05")
 		fraction, ok2 := strings.CutSuffix(rest, "Z07:00")
@@ -94,15 +91,7 @@ const NineOrFewer = -9
 // or is not known.
 func (f TimeFormat) Fraction() int {
 	switch {
-	case f.kind == kindUnix:
-		return 0
-	case f.kind == kindMilli:
-		return 3
-	case f.kind == kindMicro:
-		return 6
-	case f.kind == kindNano:
-		return 9
-	case f.kind == kindRFC3339 && !f.trim && f.digits%3 == 0:
+	case f.kind == kindUnix, f.kind == kindRFC3339 && !f.trim && f.digits%3 == 0:
 		return int(f.digits)
 	case f.kind == kindRFC3339 && f.trim && f.digits == 9:
 		return NineOrFewer
@@ -120,8 +109,8 @@ func (f TimeFormat) Append(dst []byte, t time.Time) []byte {
 		if c.fill(t.Unix(), offset) {
 			return c.append(dst, f, t.Nanosecond())
 		}
-	case kindUnix, kindMilli, kindMicro, kindNano:
-		return f.appendUnix(dst, t.Unix(), t.Nanosecond())
+	case kindUnix:
+		return appendUnix(dst, t.Unix(), t.Nanosecond(), int(f.digits))
 	}
 	return f.appendLayout(dst, t)
 }
@@ -145,22 +134,10 @@ func (f TimeFormat) AppendCached(
 		if c.sec == sec && c.loc == loc || c.refill(sec, loc) {
 			return c.append(dst, f, nsec)
 		}
-	case kindUnix, kindMilli, kindMicro, kindNano:
-		return f.appendUnix(dst, sec, nsec)
+	case kindUnix:
+		return appendUnix(dst, sec, nsec, int(f.digits))
 	}
 	return f.appendLayout(dst, time.Unix(sec, int64(nsec)).In(loc))
-}
-
-func (f TimeFormat) appendUnix(dst []byte, sec int64, nsec int) []byte {
-	switch f.kind {
-	case kindMilli:
-		return AppendUnixMilli(dst, sec, nsec)
-	case kindMicro:
-		return AppendUnixMicro(dst, sec, nsec)
-	case kindNano:
-		return AppendUnixNano(dst, sec, nsec)
-	}
-	return AppendUnix(dst, sec)
 }
 
 // appendLayout lets package time write t. A layout, or the name of a zone, may
@@ -177,32 +154,21 @@ func (f TimeFormat) appendLayout(dst []byte, t time.Time) []byte {
 	return dst[:start+n]
 }
 
-// AppendUnix appends sec, the seconds since 1970.
-func AppendUnix(dst []byte, sec int64) []byte {
-	return AppendInt(dst, sec)
-}
-
-// AppendUnixMilli appends the milliseconds since 1970 of the instant sec, nsec,
-// where nsec is in [0, 999999999]. The number is exact for every sec, also
-// where it does not fit into 64 bits, and rounded down as time.Time.UnixMilli
-// does.
-func AppendUnixMilli(dst []byte, sec int64, nsec int) []byte {
-	return appendUnixFraction(dst, sec, uint64(nsec)/1e6, 3)
-}
-
-// AppendUnixMicro is AppendUnixMilli for microseconds.
-func AppendUnixMicro(dst []byte, sec int64, nsec int) []byte {
-	return appendUnixFraction(dst, sec, uint64(nsec)/1e3, 6)
-}
-
-// AppendUnixNano is AppendUnixMilli for nanoseconds.
-func AppendUnixNano(dst []byte, sec int64, nsec int) []byte {
-	return appendUnixFraction(dst, sec, uint64(nsec), 9)
-}
-
-// appendUnixFraction appends sec * 10^digits + frac. It writes the two parts
+// appendUnix appends the seconds since 1970 with the first digits of the
+// fraction, 0, 3, 6 or 9: the number of seconds, milliseconds, microseconds or
+// nanoseconds. It is exact for every sec, also where it does not fit into 64
+// bits, and rounded down as time.Time.UnixMilli does. It writes the two parts
 // one after the other, so it never needs more than 64 bits.
-func appendUnixFraction(dst []byte, sec int64, frac uint64, digits int) []byte {
+func appendUnix(dst []byte, sec int64, nsec, digits int) []byte {
+	frac := uint64(nsec)
+	switch digits {
+	case 0:
+		frac = 0
+	case 3:
+		frac /= 1e6
+	case 6:
+		frac /= 1e3
+	}
 	whole := uint64(sec)
 	if whole < 1<<33 { // 1970 to 2242
 		return AppendUint(dst, whole*pow10[digits]+frac)

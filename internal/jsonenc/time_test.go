@@ -119,11 +119,11 @@ func TestTimeAcrossDaylightSaving(t *testing.T) {
 
 // Ten thousand years, one day after the other.
 func TestCivilCountsEveryDay(t *testing.T) {
-	day := uint64(0)
-	for year := uint64(0); year < 10000; year++ {
-		for month := uint64(1); month <= 12; month++ {
-			last := uint64(time.Date(int(year), time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day())
-			for d := uint64(1); d <= last; d++ {
+	day := uint32(0)
+	for year := uint32(0); year < 10000; year++ {
+		for month := uint32(1); month <= 12; month++ {
+			last := uint32(time.Date(int(year), time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day())
+			for d := uint32(1); d <= last; d++ {
 				if y, m, got := civil(day); y != year || m != month || got != d {
 					t.Fatalf("civil(%d) = %d-%d-%d, want %d-%d-%d", day, y, m, got, year, month, d)
 				}
@@ -131,7 +131,7 @@ func TestCivilCountsEveryDay(t *testing.T) {
 			}
 		}
 	}
-	if want := uint64(maxCivil-minCivil+1) / 86400; day != want {
+	if want := uint64(maxCivil-minCivil+1) / 86400; uint64(day) != want {
 		t.Errorf("%d days, want %d", day, want)
 	}
 }

@@ -6,7 +6,6 @@ package jsonenc
 const (
 	all01 = 0x0101010101010101
 	all02 = 0x02 * all01
-	all20 = 0x20 * all01
 	all21 = 0x21 * all01
 	all5c = 0x5c * all01
 	all80 = 0x80 * all01

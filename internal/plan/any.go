@@ -35,7 +35,7 @@ func (s *Set) appendAny(dst []byte, v any, st State) ([]byte, *Error) {
 	case int:
 		return jsonenc.AppendInt(dst, int64(v)), nil
 	case float64:
-		return jsonenc.AppendShortFloat64(dst, v), nil
+		return jsonenc.AppendFloat64(dst, v), nil
 	case bool:
 		return jsonenc.AppendBool(dst, v), nil
 	case int64:

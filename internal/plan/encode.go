@@ -211,7 +211,7 @@ func (p *Plan) scalar(dst []byte, v pointer) []byte {
 	case codeBool:
 		return jsonenc.AppendBool(dst, load[bool](v))
 	case codeFloat64:
-		return jsonenc.AppendShortFloat64(dst, load[float64](v))
+		return jsonenc.AppendFloat64(dst, load[float64](v))
 	case codeFloat32:
 		return jsonenc.AppendFloat32(dst, load[float32](v))
 	case codeMicros:

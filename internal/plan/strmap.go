@@ -49,7 +49,7 @@ func putInt(_ *Set, dst []byte, name string, value int64, _ State) ([]byte, *Err
 }
 
 func putFloat(_ *Set, dst []byte, name string, value float64, _ State) ([]byte, *Error) {
-	return jsonenc.AppendShortFloat64(jsonenc.AppendKey(dst, name), value), nil
+	return jsonenc.AppendFloat64(jsonenc.AppendKey(dst, name), value), nil
 }
 
 func putBool(_ *Set, dst []byte, name string, value bool, _ State) ([]byte, *Error) {
