@@ -32,7 +32,7 @@ func TestCharactersOfFields(t *testing.T) {
 		if got := string(appendField(nil, c.char, 1)); got != want {
 			t.Errorf("name %q of the system: got %q, want %q", c.char, got, want)
 		}
-		err := (Config{StructuredData: []DataElement{{"a", []Param{{"k", c.char}}}}}).Validate()
+		err := (Config{StructuredData: element{"a", []param5424{{"k", c.char}}}.String()}).Validate()
 		if (err != nil) != c.control {
 			t.Errorf("value %q: got error %v", c.char, err)
 		}
@@ -50,7 +50,7 @@ func TestLengthsOfFields(t *testing.T) {
 		"AppName":    {48, func(s string) Config { return Config{AppName: s} }},
 		"MsgID":      {32, func(s string) Config { return Config{MsgID: s} }},
 		"SequenceID": {32, func(s string) Config { return Config{SequenceID: s} }},
-		"ID":         {32, func(s string) Config { return Config{StructuredData: []DataElement{{ID: s}}} }},
+		"ID":         {32, func(s string) Config { return Config{StructuredData: "[" + s + "]"} }},
 	} {
 		if err := c.with(strings.Repeat("x", c.limit)).Validate(); err != nil {
 			t.Errorf("%s: got %v, want %d characters allowed", name, err, c.limit)
@@ -66,7 +66,7 @@ func TestLengthsOfFields(t *testing.T) {
 func TestLongestHeaderLeavesRoomForALine(t *testing.T) {
 	with := func(n int) Config {
 		return Config{MaxSize: 480, Hostname: "h", AppName: "a", SequenceID: "s",
-			StructuredData: []DataElement{{"a", []Param{{"k", strings.Repeat("x", n)}}}}}
+			StructuredData: `[a k="` + strings.Repeat("x", n) + `"]`}
 	}
 	n := 0
 	for with(n+1).Validate() == nil {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/nib-log/nib/target"
@@ -40,8 +39,11 @@ type Config struct {
 	// the name of the record's logger (nib.Logger.Named), or "-".
 	MsgID string `set:"msgid" default:"the logger's name" doc:"MSGID"`
 
-	// StructuredData is added to all messages. Defaults to none.
-	StructuredData []DataElement
+	// StructuredData is added to all messages, as in a message (RFC 5424, section
+	// 6.3): [origin@32473 region="eu"]. The number after the @ should be your own
+	// private enterprise number. In a value, a quote, a backslash and a closing
+	// bracket have a backslash before them. Defaults to none.
+	StructuredData string `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
 
 	// SequenceID is the ID of a structured data element with the Spool of a
 	// record, a random number of the process, and its number, so that the
@@ -49,7 +51,6 @@ type Config struct {
 	//
 	//	[nib@32473 spool="00000000deadbeef" seq="17"]
 	//
-	// The number after the @ should be your own private enterprise number.
 	// Defaults to "", which adds no such element.
 	SequenceID string `set:"sequence_id" default:"none" doc:"ID of an element with the spool and number of the record: nib@32473"`
 
@@ -114,11 +115,7 @@ func (c Config) Validate() error {
 	field("MsgID", c.MsgID, maxMsgID)
 	fault(c.SequenceID != "" && !isSDName(c.SequenceID),
 		"SequenceID %q is not the ID of an element", c.SequenceID)
-	for _, e := range c.StructuredData {
-		fault(e.ID == c.SequenceID && e.ID != "",
-			"StructuredData has an element %q, which is SequenceID", e.ID)
-	}
-	validateElements(c.StructuredData, fault)
+	c.checkData(fault)
 	fault(c.MaxSize != 0 && c.MaxSize < minMaxSize, "MaxSize is less than 480: %d", c.MaxSize)
 	fault(c.Timeout != 0 && c.Timeout < minTimeout, "Timeout is less than 1 ms: %v", c.Timeout)
 	fault(c.Stall < 0, "Stall is negative: %v", c.Stall)
@@ -145,7 +142,6 @@ func (c Config) withDefaults() Config {
 	if c.Hostname == "" {
 		c.Hostname, _ = os.Hostname() // "" becomes -
 	}
-	c.StructuredData = slices.Clone(c.StructuredData)
 	target.SetDefaults(&c)
 	return c
 }

@@ -3,7 +3,6 @@
 package syslog
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -17,35 +16,34 @@ const (
 	maxSDName   = 32
 )
 
-// A DataElement is an element of structured data (RFC 5424, section 6.3): [ID
-// name="value" …].
-type DataElement struct {
-	// ID is a name registered by IANA, such as "origin", or any name, an @ and
-	// the private enterprise number of its owner.
-	ID     string
-	Params []Param
-}
-
-// A Param is a parameter of a DataElement. The Value may be any text without
-// control characters; a Name may occur more than once.
-type Param struct{ Name, Value string }
-
-// validateElements calls fault for every rule that elements may break.
-func validateElements(
-	elements []DataElement, fault func(wrong bool, format string, values ...any),
-) {
+// checkData calls fault for every rule that structured data breaks.
+func (c *Config) checkData(fault func(wrong bool, format string, values ...any)) {
+	if c.StructuredData == "" {
+		return
+	}
+	const param = ` ([^ "\]=]+)="((?:[^"\\\]]|\\.)*)"`
+	params := regexp.MustCompile(`(?s)` + param)
+	element := regexp.MustCompile(`(?s)^\[([^ "\]=]+)((?:` + param + `)*)\]`)
 	const name = "(1 to 32 characters of printable ASCII without =, ], quote and space)"
 	seen := map[string]bool{}
-	for _, e := range elements {
-		fault(!isSDName(e.ID), "StructuredData: %q is not an ID "+name, e.ID)
-		fault(seen[e.ID], "StructuredData: %q occurs twice", e.ID)
-		seen[e.ID] = true
-		for _, p := range e.Params {
-			fault(!isSDName(p.Name), "StructuredData: %q in %s is not a name "+name, p.Name, e.ID)
-			fault(!utf8.ValidString(p.Value) || strings.ContainsFunc(p.Value, isControl),
-				"StructuredData: the value %q of %s in %s has control characters or is not UTF-8",
-				p.Value, p.Name, e.ID)
+	for rest := c.StructuredData; rest != ""; {
+		m := element.FindStringSubmatch(rest)
+		if m == nil {
+			fault(true, "StructuredData: want [ID NAME=\"VALUE\"], got %.40q", rest)
+			return
 		}
+		id := m[1]
+		fault(!isSDName(id), "StructuredData: %q is not an ID "+name, id)
+		fault(seen[id], "StructuredData: %q occurs twice", id)
+		fault(id == c.SequenceID, "StructuredData has an element %q, which is SequenceID", id)
+		seen[id] = true
+		for _, p := range params.FindAllStringSubmatch(m[2], -1) {
+			fault(!isSDName(p[1]), "StructuredData: %q in %s is not a name "+name, p[1], id)
+			fault(!utf8.ValidString(p[2]) || strings.ContainsFunc(p[2], isControl),
+				"StructuredData: the value %q of %s in %s has control characters or is not UTF-8",
+				p[2], p[1], id)
+		}
+		rest = rest[len(m[0]):]
 	}
 }
 
@@ -65,49 +63,6 @@ func isField(s string, limit int) bool {
 		}
 	}
 	return s != "" && len(s) <= limit
-}
-
-// A PARAM-VALUE has three escapes.
-var (
-	escaper   = strings.NewReplacer(`"`, `\"`, `\`, `\\`, `]`, `\]`)
-	unescaper = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\]`, `]`)
-)
-
-// parseElements parses structured data in the form of messages. It does not
-// check names and values; see validateElements.
-func parseElements(text string) (list []DataElement, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	const param = ` ([^ "\]=]+)="((?:[^"\\\]]|\\.)*)"`
-	params := regexp.MustCompile(`(?s)` + param)
-	element := regexp.MustCompile(`(?s)^\[([^ "\]=]+)((?:` + param + `)*)\]`)
-	for rest := text; rest != ""; {
-		m := element.FindStringSubmatch(rest)
-		if m == nil {
-			return nil, fmt.Errorf("want [ID NAME=\"VALUE\"], got %.40q", rest)
-		}
-		e := DataElement{ID: m[1]}
-		for _, p := range params.FindAllStringSubmatch(m[2], -1) {
-			e.Params = append(e.Params, Param{p[1], unescaper.Replace(p[2])})
-		}
-		list, rest = append(list, e), rest[len(m[0]):]
-	}
-	return list, nil
-}
-
-// appendElements appends structured data. Elements without parameters are
-// allowed.
-func appendElements(dst []byte, elements []DataElement) []byte {
-	for _, e := range elements {
-		dst = append(append(dst, '['), e.ID...)
-		for _, p := range e.Params {
-			dst = append(append(append(dst, ' '), p.Name...), `="`...)
-			dst = append(append(dst, escaper.Replace(p.Value)...), '"')
-		}
-		dst = append(dst, ']')
-	}
-	return dst
 }
 
 // appendField appends s as a field of the header: characters other than

@@ -13,12 +13,10 @@ import (
 // destination is passed to spool.Open, which delivers to it.
 func Example() {
 	d, err := syslog.New("relp+tls", "logs.example.com:2514", syslog.Config{
-		Facility:   "local0",
-		AppName:    "shop",
-		SequenceID: "nib@32473", // use the enterprise number of your organization
-		StructuredData: []syslog.DataElement{
-			{ID: "origin", Params: []syslog.Param{{Name: "software", Value: "shop"}}},
-		},
+		Facility:       "local0",
+		AppName:        "shop",
+		SequenceID:     "nib@32473", // use the enterprise number of your organization
+		StructuredData: `[origin software="shop"]`,
 	})
 	if err != nil {
 		fmt.Println(err)

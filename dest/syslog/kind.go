@@ -3,7 +3,6 @@
 package syslog
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/nib-log/nib/delivery"
@@ -26,7 +25,6 @@ var Kind = target.Spec{
 // params are the parameters of a receiver.
 type params struct {
 	Config
-	Data    string `set:"structured_data" default:"none" doc:"elements of every message: [origin@32473 region=\"eu\"]"`
 	TooLong string `set:"too_long" is:"cut|reject" default:"cut" doc:"what is done with longer messages"`
 	tlsfiles.Files
 
@@ -34,18 +32,13 @@ type params struct {
 }
 
 // config returns the Config.
-func (p *params) config() (Config, error) {
-	c := p.Config
+func (p *params) config() (c Config, err error) {
+	c = p.Config
 	c.RejectLong = p.TooLong == "reject"
-	var dataErr error
-	if c.StructuredData, dataErr = parseElements(p.Data); dataErr != nil {
-		dataErr = target.Fault("structured_data", dataErr)
-	}
-	var tlsErr error
-	if c.reload, tlsErr = p.Files.Load(); tlsErr == nil && c.reload != nil {
+	if c.reload, err = p.Files.Load(); err == nil && c.reload != nil {
 		c.TLS, _ = c.reload()
 	}
-	return c, errors.Join(dataErr, tlsErr)
+	return c, err
 }
 
 // Validate implements [target.Params].

@@ -59,7 +59,7 @@ func TestDefaultsOfParameters(t *testing.T) {
 	}
 	want, _ := none.config()
 	got, _ := all.config()
-	got.AppName, got.Hostname, got.MsgID, got.SequenceID, got.StructuredData, got.TLS = "", "", "", "", nil, nil
+	got.AppName, got.Hostname, got.MsgID, got.SequenceID, got.StructuredData, got.TLS = "", "", "", "", "", nil
 	if !reflect.DeepEqual(got.withDefaults(), want.withDefaults()) {
 		t.Errorf("got  %+v\nwant %+v", got.withDefaults(), want.withDefaults())
 	}
@@ -127,7 +127,7 @@ func TestFaultsOfParameters(t *testing.T) {
 		"syslog+tcp://logs:514?tls_name=x":    "nib/syslog: Config.TLS is set",
 		"syslog+tls://logs:6514?tls_ca=/none": "tls_ca: open /none",
 		"syslog+tls://logs:6514?tls_cert=a":   "tls_cert: tls_cert and tls_key must be set together",
-		"syslog+tcp://a:1?structured_data=x":  `structured_data: want [ID NAME="VALUE"], got "x"`,
+		"syslog+tcp://a:1?structured_data=x":  `nib/syslog: StructuredData: want [ID NAME="VALUE"], got "x"`,
 		"syslog+unix:":                        "want syslog+unix:PATH",
 		"syslog+tcp://logs:514?window=-1":     `window: "-1" is not a count`,
 	} {
@@ -142,26 +142,25 @@ func TestFaultsOfParameters(t *testing.T) {
 // TestStructuredDataIsReadAsItIsWritten has the examples of RFC 5424 as
 // parameters.
 func TestStructuredDataIsReadAsItIsWritten(t *testing.T) {
-	for text, want := range map[string][]DataElement{
-		`[a]`: {{ID: "a"}},
+	for text, want := range map[string][]element{
+		`[a]`: {{id: "a"}},
 		`[origin@32473 ip="10.0.0.1" ip="10.0.0.2"][x y=""]`: {
-			{"origin@32473", []Param{{"ip", "10.0.0.1"}, {"ip", "10.0.0.2"}}}, {"x", []Param{{"y", ""}}},
+			{"origin@32473", []param5424{{"ip", "10.0.0.1"}, {"ip", "10.0.0.2"}}}, {"x", []param5424{{"y", ""}}},
 		},
-		`[a b="\"c\\d\] = é"]`: {{"a", []Param{{"b", `"c\d] = é`}}}},
-		`[a b="\n"]`:           {{"a", []Param{{"b", `\n`}}}}, // RFC 5424, section 6.3.3: a regular backslash
+		`[a b="\"c\\d\] = é"]`: {{"a", []param5424{{"b", `"c\d] = é`}}}},
+		`[a b="\n"]`:           {{"a", []param5424{{"b", `\n`}}}}, // RFC 5424, section 6.3.3: a regular backslash
 	} {
-		got, err := parseElements(text)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
+		c := Config{StructuredData: text}
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", text, err)
 		}
-		if again, err := parseElements(string(appendElements(nil, got))); err != nil || !reflect.DeepEqual(again, want) {
-			t.Errorf("%s: written and read again: got %+v, %v", text, again, err)
+		if _, m := encode(t, c, record("{}", 1)); !reflect.DeepEqual(m.data, want) {
+			t.Errorf("%s: got %+v, want %+v", text, m.data, want)
 		}
 	}
 	for _, text := range []string{"x", "[", "[]", "[a", "[a b]", "[a b=]", `[a b="]`, `[a b="c]`, `[a b="c"`, `[a b="c"d="e"]`, `[a b="c" ]`, "[a] [b]", `[a =""]`, `[a b="c\`} {
-		got, err := parseElements(text)
-		if err == nil && (Config{StructuredData: got}).Validate() == nil {
-			t.Errorf("%s: got %+v, want an error", text, got)
+		if (Config{StructuredData: text}).Validate() == nil {
+			t.Errorf("%s: got no error", text)
 		}
 	}
 }

@@ -40,7 +40,7 @@ type encoder struct {
 
 // newEncoder makes an encoder for a complete Config.
 func newEncoder(c *Config) *encoder {
-	e := &encoder{msgID: c.MsgID, limit: c.MaxSize, reject: c.RejectLong}
+	e := &encoder{msgID: c.MsgID, data: c.StructuredData, limit: c.MaxSize, reject: c.RejectLong}
 	for s := range e.priorities {
 		e.priorities[s] = "<" + strconv.Itoa(facilityOf(c.Facility)*8+s) + ">1 "
 	}
@@ -48,7 +48,6 @@ func newEncoder(c *Config) *encoder {
 	b = append(appendField(b, c.AppName, maxAppName), ' ')
 	b = strconv.AppendInt(b, int64(os.Getpid()), 10)
 	e.names = string(append(b, ' '))
-	e.data = string(appendElements(nil, c.StructuredData))
 	if c.SequenceID != "" {
 		e.sequence = "[" + c.SequenceID + ` spool="`
 	}

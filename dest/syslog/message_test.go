@@ -37,7 +37,7 @@ func encode(t testing.TB, c Config, r nib.Record) (text string, m message) {
 
 func TestMessage(t *testing.T) {
 	c := Config{Facility: "local3", AppName: "shop", Hostname: "web-1", SequenceID: "nib@32473",
-		StructuredData: []DataElement{{"origin", []Param{{"software", "shop"}}}, {"x@1", nil}}}
+		StructuredData: `[origin software="shop"][x@1]`}
 	r := record(`{"level":"warn","message":"hällo"}`, 17)
 	r.Level, r.Logger, r.Spool = nib.LevelWarn, "db.pool", 0xdeadbeef
 	got, _ := encode(t, c, r)
@@ -122,8 +122,8 @@ func TestNamesAreMadeToFit(t *testing.T) {
 }
 
 func TestStructuredDataIsEscaped(t *testing.T) {
-	data := []DataElement{{"a@1", []Param{{"k", `"\]`}, {"k", "ä ] ="}, {"l", ""}}}, {"b", []Param{{"[x", "y"}}}}
-	_, m := encode(t, Config{StructuredData: data}, record("{}", 1))
+	data := []element{{"a@1", []param5424{{"k", `"\]`}, {"k", "ä ] ="}, {"l", ""}}}, {"b", []param5424{{"[x", "y"}}}}
+	_, m := encode(t, Config{StructuredData: data[0].String() + data[1].String()}, record("{}", 1))
 	if !reflect.DeepEqual(m.data, data) {
 		t.Errorf("got %q, want %q", m.data, data)
 	}
@@ -181,14 +181,14 @@ func TestConfigFaults(t *testing.T) {
 		"Hostname":                   {Hostname: "höst"},
 		"MsgID":                      {MsgID: strings.Repeat("x", 33)},
 		"SequenceID":                 {SequenceID: "a=b"},
-		"which is SequenceID":        {SequenceID: "a@1", StructuredData: []DataElement{{ID: "a@1"}}},
-		"occurs twice":               {StructuredData: []DataElement{{ID: "a@1"}, {ID: "a@1"}}},
-		`"" is not an ID`:            {StructuredData: []DataElement{{}}},
-		`"k " in a is not`:           {StructuredData: []DataElement{{"a", []Param{{"k ", ""}}}}},
-		`the value "\n" of k in a`:   {StructuredData: []DataElement{{"a", []Param{{"k", "\n"}}}}},
-		`the value "\xff" of k in a`: {StructuredData: []DataElement{{"a", []Param{{"k", "\xff"}}}}},
+		"which is SequenceID":        {SequenceID: "a@1", StructuredData: "[a@1]"},
+		"occurs twice":               {StructuredData: "[a@1][a@1]"},
+		`"ä" is not an ID`:           {StructuredData: "[ä]"},
+		`"ä" in a is not`:            {StructuredData: `[a ä=""]`},
+		`the value "\n" of k in a`:   {StructuredData: "[a k=\"\n\"]"},
+		`the value "\xff" of k in a`: {StructuredData: "[a k=\"\xff\"]"},
 		"MaxSize is less":            {MaxSize: 479},
-		"no room for a line":         {MaxSize: 480, StructuredData: []DataElement{{"a", []Param{{"k", strings.Repeat("x", 400)}}}}},
+		"no room for a line":         {MaxSize: 480, StructuredData: `[a k="` + strings.Repeat("x", 400) + `"]`},
 		"Timeout":                    {Timeout: -1},
 		"Stall":                      {Stall: -1},
 		"DialTimeout":                {DialTimeout: -1},
@@ -251,9 +251,9 @@ func FuzzMessage(f *testing.F) {
 	f.Add(int64(1795222923123456789), 0, "db", "host", "app", "a@1", "k", "v\"]\\", `{"a":1}`, uint64(1), uint64(2))
 	f.Add(int64(-1), 99, "\x00", "", "ä", "", "=", "\xff", "", uint64(0), uint64(1<<63))
 	f.Fuzz(func(t *testing.T, ns int64, level int, logger, host, app, id, name, value, line string, spool, seq uint64) {
-		c := Config{StructuredData: []DataElement{{id, []Param{{name, value}, {name, ""}}}}, SequenceID: "nib@32473"}
+		c := Config{StructuredData: element{id, []param5424{{name, value}, {name, ""}}}.String(), SequenceID: "nib@32473"}
 		if c.Validate() != nil {
-			c.StructuredData = nil
+			c.StructuredData = ""
 		}
 		c = c.withDefaults()
 		c.Hostname, c.AppName = host, app // as the system may return them
@@ -272,7 +272,8 @@ func FuzzMessage(f *testing.F) {
 		if want := time.Unix(0, ns).Truncate(time.Microsecond); ns > 0 && !m.time.Equal(want) {
 			t.Errorf("got time %v, want %v", m.time, want)
 		}
-		want := append(c.StructuredData, DataElement{"nib@32473", []Param{{"spool", fmt.Sprintf("%016x", spool)}, {"seq", fmt.Sprint(seq)}}})
+		want, _, _ := parseData5424(c.StructuredData)
+		want = append(want, element{"nib@32473", []param5424{{"spool", fmt.Sprintf("%016x", spool)}, {"seq", fmt.Sprint(seq)}}})
 		if !reflect.DeepEqual(m.data, want) {
 			t.Errorf("got data %q, want %q", m.data, want)
 		}

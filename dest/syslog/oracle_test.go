@@ -16,7 +16,7 @@ type message struct {
 	facility, severity int
 	time               time.Time // zero for -
 	fields             [4]string // HOSTNAME APP-NAME PROCID MSGID
-	data               []DataElement
+	data               []element
 	text               string
 }
 
@@ -62,24 +62,43 @@ func parseMessage(s string) (m message, err error) {
 	return m, nil
 }
 
-func parseData5424(s string) (data []DataElement, rest string, err error) {
+// An element is an element of structured data.
+type element struct {
+	id     string
+	params []param5424
+}
+
+type param5424 struct{ name, value string }
+
+var escaper = strings.NewReplacer(`"`, `\"`, `\`, `\\`, `]`, `\]`)
+
+// String returns the element as in a message.
+func (e element) String() string {
+	s := "[" + e.id
+	for _, p := range e.params {
+		s += " " + p.name + `="` + escaper.Replace(p.value) + `"`
+	}
+	return s + "]"
+}
+
+func parseData5424(s string) (data []element, rest string, err error) {
 	for strings.HasPrefix(s, "[") {
 		s = s[1:]
-		e := DataElement{ID: namePattern.FindString(s)}
-		if s = s[len(e.ID):]; e.ID == "" {
+		e := element{id: namePattern.FindString(s)}
+		if s = s[len(e.id):]; e.id == "" {
 			return nil, s, fmt.Errorf("no SD-ID: %.20q", s)
 		}
 		for strings.HasPrefix(s, " ") {
 			s = s[1:]
-			p := Param{Name: namePattern.FindString(s)}
-			s = s[len(p.Name):]
-			if p.Name == "" || !strings.HasPrefix(s, `="`) {
+			p := param5424{name: namePattern.FindString(s)}
+			s = s[len(p.name):]
+			if p.name == "" || !strings.HasPrefix(s, `="`) {
 				return nil, s, fmt.Errorf("no parameter: %.20q", s)
 			}
-			if p.Value, s, err = parseValue(s[2:]); err != nil {
+			if p.value, s, err = parseValue(s[2:]); err != nil {
 				return nil, s, err
 			}
-			e.Params = append(e.Params, p)
+			e.params = append(e.params, p)
 		}
 		if !strings.HasPrefix(s, "]") {
 			return nil, s, fmt.Errorf("no ]: %.20q", s)
