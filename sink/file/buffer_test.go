@@ -192,7 +192,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	for _, buffer := range []int{0, 2000} {
 		dir := t.TempDir()
 		s := open(t, filepath.Join(dir, "app.log"), Config{
-			MaxSize: 20_000, Buffer: buffer, Compress: Gzip{Level: 1},
+			MaxSize: 20_000, Buffer: buffer, Compress: Gzip(1),
 			OnError: func(err error) { t.Errorf("OnError: %v", err) },
 		})
 		stop := make(chan struct{})
@@ -262,7 +262,7 @@ func checkEachOnce(t testing.TB, dir string, writers, each int) {
 func allOf(t testing.TB, dir string) string {
 	t.Helper()
 	var b bytes.Buffer
-	n := newNaming("app.log", nil, false)
+	n := newNaming("app.log", "", false)
 	var live []string
 	var old []backup
 	for _, name := range files(t, dir) {

@@ -44,7 +44,7 @@ type childConfig struct {
 func (c childConfig) config() Config {
 	conf := Config{MaxSize: c.MaxSize, MaxBackups: c.Backups, Buffer: c.Buffer}
 	if c.Compress {
-		conf.Compress = Gzip{Level: 1}
+		conf.Compress = Gzip(1)
 	}
 	return conf
 }
@@ -364,7 +364,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			}
 			_ = c.cmd.Wait()
 		}
-		s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip{}}) // completes the interrupted compression
+		s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip(0)}) // completes the interrupted compression
 		cleaned(s)
 		must(t, s.Close())
 		lines, _, torn := parse(allOf(t, dir))

@@ -3,6 +3,7 @@
 package file
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -16,41 +17,37 @@ import (
 	"github.com/nib-log/nib/internal/vfs"
 )
 
-// A Compressor compresses old files. A sink calls it from one goroutine at a
-// time.
-type Compressor interface {
-	// Extension returns the suffix of the names of compressed files: a dot,
-	// letters and digits.
-	Extension() string
+// A Compressor compresses old files. The zero Compressor compresses none.
+type Compressor struct {
+	// Extension is the suffix of the names of compressed files: a dot, letters
+	// and digits.
+	Extension string
 
 	// Compress reads src to its end and writes the compressed data to dst. It
-	// must return an error of either, and must not retain them.
-	Compress(dst io.Writer, src io.Reader) error
+	// must return an error of either, and must not retain them. A sink calls it
+	// from one goroutine at a time.
+	Compress func(dst io.Writer, src io.Reader) error
+
+	level int // of Gzip
 }
 
-// Gzip is a Compressor that uses compress/gzip.
-type Gzip struct {
-	Level int // 1 to 9; see compress/gzip; 0 means its default
+// Gzip returns a Compressor that uses compress/gzip, at a level from 1 to 9 or,
+// if level is 0, at the default one.
+func Gzip(level int) Compressor {
+	compress := func(dst io.Writer, src io.Reader) error {
+		w, err := gzip.NewWriterLevel(dst, cmp.Or(level, gzip.DefaultCompression))
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, src); err != nil {
+			return err
+		}
+		return w.Close()
+	}
+	return Compressor{Extension: gzipExtension, Compress: compress, level: level}
 }
 
-// Extension returns ".gz".
-func (Gzip) Extension() string { return ".gz" }
-
-// Compress compresses src at the level of g.
-func (g Gzip) Compress(dst io.Writer, src io.Reader) error {
-	level := g.Level
-	if level == 0 {
-		level = gzip.DefaultCompression
-	}
-	w, err := gzip.NewWriterLevel(dst, level)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(w, src); err != nil {
-		return err
-	}
-	return w.Close()
-}
+const gzipExtension = ".gz"
 
 var (
 	errBroken = errors.New("interrupted by Close")

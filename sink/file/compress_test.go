@@ -25,7 +25,7 @@ const firstName = "app-20261121T103000.123456Z-0000.log"
 func TestOldFilesAreCompressed(t *testing.T) {
 	for _, level := range []int{0, 1, 9} {
 		dir := t.TempDir()
-		s := open(t, filepath.Join(dir, "app.log"), Config{MaxSize: 5000, Compress: Gzip{Level: level}})
+		s := open(t, filepath.Join(dir, "app.log"), Config{MaxSize: 5000, Compress: Gzip(level)})
 		for n := range 200 {
 			mustWrite(t, s, record(nib.LevelInfo, n, 100))
 		}
@@ -45,12 +45,10 @@ func TestOldFilesAreCompressed(t *testing.T) {
 	}
 }
 
-// A testCompressor is a Compressor made of a function.
-type testCompressor func(dst io.Writer, src io.Reader) error
-
-func (testCompressor) Extension() string { return ".x" }
-
-func (c testCompressor) Compress(dst io.Writer, src io.Reader) error { return c(dst, src) }
+// testCompressor returns a Compressor with a function.
+func testCompressor(compress func(dst io.Writer, src io.Reader) error) Compressor {
+	return Compressor{Extension: ".x", Compress: compress}
+}
 
 // TestFailedCompressionLosesNothing makes each step of a compression fail. The
 // next rotation repeats it.
@@ -60,7 +58,7 @@ func TestFailedCompressionLosesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fault vfstest.Fault
-		run   testCompressor
+		run   func(dst io.Writer, src io.Reader) error
 		want  error
 		temp  bool // a file is left over
 	}{
@@ -162,7 +160,7 @@ func TestCloseBreaksCompressionOff(t *testing.T) {
 	if n := s.Stats().Errors; n != 0 {
 		t.Errorf("got %d errors, want none: it was asked for", n)
 	}
-	again := openMem(t, m, clock, Config{Compress: Gzip{}})
+	again := openMem(t, m, clock, Config{Compress: Gzip(0)})
 	cleaned(again)
 	wantText(t, "after the next Open", strings.Join(memFiles(t, m), " "), firstName+".gz app.log")
 	checkNumbers(t, memAll(t, m), 1)
@@ -224,7 +222,7 @@ func TestCompressionFollowsNoLinks(t *testing.T) {
 	victim := filepath.Join(dir, "victim")
 	must(t, os.WriteFile(victim, []byte("victim"), 0o600))
 	must(t, os.Symlink(victim, filepath.Join(dir, firstName+".gz.tmp")))
-	s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip{}, clock: clock.clock()})
+	s := open(t, filepath.Join(dir, "app.log"), Config{Compress: Gzip(0), clock: clock.clock()})
 	cleaned(s)
 	mustWrite(t, s, record(nib.LevelInfo, 0, 0))
 	must(t, os.Remove(filepath.Join(dir, firstName+".gz.tmp")))
@@ -342,9 +340,9 @@ func TestGzipReturnsErrors(t *testing.T) {
 		name string
 		err  error
 	}{
-		{"read", Gzip{}.Compress(io.Discard, iotest.ErrReader(syscall.EIO))},
-		{"write", Gzip{}.Compress(full, strings.NewReader("text"))},
-		{"level", Gzip{Level: 10}.Compress(io.Discard, strings.NewReader("text"))},
+		{"read", Gzip(0).Compress(io.Discard, iotest.ErrReader(syscall.EIO))},
+		{"write", Gzip(0).Compress(full, strings.NewReader("text"))},
+		{"level", Gzip(10).Compress(io.Discard, strings.NewReader("text"))},
 	} {
 		if c.err == nil {
 			t.Errorf("%s: got no error", c.name)
@@ -378,28 +376,6 @@ type panickingIs struct{}
 func (panickingIs) Error() string { return "text" }
 func (panickingIs) Is(error) bool { panic("in Is") }
 func (panickingIs) As(any) bool   { panic("in As") }
-
-// A fickle compressor has an extension only until it was asked for it.
-type fickle struct {
-	testCompressor
-	gone *bool
-}
-
-func (c fickle) Extension() string {
-	if *c.gone {
-		panic("in Extension")
-	}
-	return ".x"
-}
-
-func TestExtensionIsAskedForByOpenOnly(t *testing.T) {
-	m, clock := newMem(t)
-	gone := false
-	s := openMem(t, m, clock, Config{Compress: fickle{func(w io.Writer, r io.Reader) error { _, err := io.Copy(w, r); return err }, &gone}})
-	gone = true
-	rotated(t, s, clock, 1)
-	wantText(t, "files", strings.Join(memFiles(t, m), " "), firstName+".x app.log")
-}
 
 type noParts struct{}
 

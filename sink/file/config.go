@@ -50,7 +50,7 @@ type Config struct {
 	MaxAge     time.Duration `set:"max_age" default:"any" doc:"how long old files are kept: 7d"`
 	MaxTotal   int64         `set:"max_total" is:"size" default:"any" doc:"size of all old files"`
 
-	// Compress compresses old files, on the same goroutine. Defaults to nil: no
+	// Compress compresses old files, on the same goroutine. Defaults to no
 	// compression.
 	Compress Compressor
 
@@ -145,14 +145,12 @@ func (c Config) Validate() error {
 	fault(c.MaxTotal < 0, "MaxTotal is negative: %d", c.MaxTotal)
 	fault(c.MaxTotal > 0 && c.MaxTotal < c.MaxSize, "MaxTotal of %d is less than MaxSize, %d",
 		c.MaxTotal, c.MaxSize)
-	if c.Compress != nil {
-		ext := c.Compress.Extension()
-		fault(!validExtension(ext), "Compress: the extension %q is not a dot and letters or digits",
-			ext)
-	}
-	if g, ok := c.Compress.(Gzip); ok {
-		fault(g.Level < 0 || g.Level > gzip.BestCompression,
-			"Compress: the level of Gzip is not from 1 to 9: %d", g.Level)
+	if z := c.Compress; z.Compress != nil || z.Extension != "" {
+		fault(z.Compress == nil, "Compress has no function, but the extension %q", z.Extension)
+		fault(!validExtension(z.Extension),
+			"Compress: the extension %q is not a dot and letters or digits", z.Extension)
+		fault(z.level < 0 || z.level > gzip.BestCompression,
+			"Compress: the level of Gzip is not from 1 to 9: %d", z.level)
 	}
 	fault(c.Mode&^fs.ModePerm != 0, "Mode has other bits than permissions: %v", c.Mode)
 	fault(c.Mode != 0 && c.Mode&0o600 != 0o600, "Mode does not let the owner read and write: %v",

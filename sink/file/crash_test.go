@@ -54,7 +54,7 @@ func deliver(t testing.TB, s *Sink, from, to int, acked *atomic.Int64) {
 // not accepted. Each line must be there; the accepted ones must be there
 // without the second delivery.
 func TestCrashLosesNoAcceptedLine(t *testing.T) {
-	config := Config{MaxSize: 700, Compress: Gzip{}}
+	config := Config{MaxSize: 700, Compress: Gzip(0)}
 	seeds, selected := uint64(seed.Times(20, 1, 1)), seed.Sample(t, 2, 4)
 	for at, done := 0, false; !done; at++ {
 		if !selected() {

@@ -6,7 +6,7 @@
 //	f, err := file.Open("/var/log/app/app.log", file.Config{
 //		MaxSize:    100 << 20,
 //		MaxBackups: 7,
-//		Compress:   file.Gzip{},
+//		Compress:   file.Gzip(0),
 //	})
 //	if err != nil {
 //		return err

@@ -292,7 +292,7 @@ func TestEveryCallMayFail(t *testing.T) {
 		{Buffer: 1000},
 		{Sync: SyncAlways},
 	} {
-		c.MaxSize, c.Every, c.MaxAge, c.Compress = 900, time.Hour, 24*time.Hour, Gzip{Level: 1}
+		c.MaxSize, c.Every, c.MaxAge, c.Compress = 900, time.Hour, 24*time.Hour, Gzip(1)
 		t.Run(fmt.Sprintf("buffer=%d,sync=%d", c.Buffer, c.Sync), func(t *testing.T) {
 			enumerate.Life{New: func(t testing.TB) vfs.FS {
 				m := newLogDir(t)

@@ -77,7 +77,7 @@ func TestOpenThatFailsLeavesNothingOpen(t *testing.T) {
 func TestFileSystemWithoutLocks(t *testing.T) {
 	m, clock := newMem(t)
 	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported})
-	s := openMem(t, m, clock, Config{MaxBackups: 2, Compress: Gzip{}, OnError: func(err error) { t.Errorf("OnError: %v", err) }})
+	s := openMem(t, m, clock, Config{MaxBackups: 2, Compress: Gzip(0), OnError: func(err error) { t.Errorf("OnError: %v", err) }})
 	rotated(t, s, clock, 4)
 	must(t, s.Close())
 	wantText(t, "lines", numbers(memAll(t, m)), "2 3")

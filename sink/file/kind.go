@@ -34,7 +34,7 @@ func (p *params) config() Config {
 		c.Zone, _ = time.LoadLocation(p.Zone) // parsed before
 	}
 	if p.Compress == "gzip" {
-		c.Compress = Gzip{}
+		c.Compress = Gzip(0)
 	}
 	return c
 }

@@ -35,8 +35,8 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	if c.Buffer != 1 || c.Delay != 2 || c.MaxSize != 3 || c.MaxBackups != 6 || c.MaxTotal != 8 || c.MinFree != 10 || c.Sync != SyncAlways {
 		t.Errorf("got %+v", c)
 	}
-	if c.Zone != time.UTC || c.Compress != (Gzip{}) {
-		t.Errorf("got Zone %v and Compress %v", c.Zone, c.Compress)
+	if c.Zone != time.UTC || c.Compress.Extension != ".gz" {
+		t.Errorf("got Zone %v and Compress %v", c.Zone, c.Compress.Extension)
 	}
 }
 
@@ -46,8 +46,8 @@ func TestParametersThatAreNotSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := p.(*params).config(); c.Zone != nil || c.Compress != nil || c.Sync != policy {
-			t.Errorf("%s: got Zone %v, Compress %v and Sync %v", text, c.Zone, c.Compress, c.Sync)
+		if c := p.(*params).config(); c.Zone != nil || c.Compress.Compress != nil || c.Sync != policy {
+			t.Errorf("%s: got Zone %v, Compress %v and Sync %v", text, c.Zone, c.Compress.Extension, c.Sync)
 		}
 	}
 }

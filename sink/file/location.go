@@ -31,7 +31,7 @@ func newLocation(path string, c, given Config) *location {
 	dir, base := filepath.Split(path)
 	return &location{
 		c: c, given: given, fs: c.fs, path: path, dir: filepath.Clean(dir),
-		naming: newNaming(base, c.Compress, c.LumberjackNames),
+		naming: newNaming(base, c.Compress.Extension, c.LumberjackNames),
 		errors: reporter{path: path, mono: c.clock.mono, onError: c.OnError},
 	}
 }

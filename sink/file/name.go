@@ -5,7 +5,6 @@ package file
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,18 +43,15 @@ type naming struct {
 	lumberjack bool // new names are lumberjack's, and old ones may be
 }
 
-func newNaming(base string, c Compressor, lumberjack bool) naming {
-	n := naming{ext: filepath.Ext(base), lumberjack: lumberjack}
-	n.packed = []string{Gzip{}.Extension()}
+func newNaming(base, packs string, lumberjack bool) naming {
+	n := naming{ext: filepath.Ext(base), packs: packs, lumberjack: lumberjack}
+	n.packed = []string{gzipExtension}
 	n.stem = strings.TrimSuffix(base, n.ext)
 	if n.stem == "" { // ".log" has no extension but begins with a dot
 		n.stem, n.ext = base, ""
 	}
-	if c != nil {
-		n.packs = c.Extension() // never called again: it is user code
-		if !slices.Contains(n.packed, n.packs) {
-			n.packed = append(n.packed, n.packs)
-		}
+	if packs != "" && packs != gzipExtension {
+		n.packed = append(n.packed, packs)
 	}
 	return n
 }

@@ -13,11 +13,10 @@ import (
 	"github.com/nib-log/nib"
 )
 
-// packer is a Compressor that only has an extension.
-type packer string
-
-func (p packer) Extension() string                   { return string(p) }
-func (p packer) Compress(io.Writer, io.Reader) error { return nil }
+// packer returns a Compressor with an extension that writes nothing.
+func packer(ext string) Compressor {
+	return Compressor{Extension: ext, Compress: func(io.Writer, io.Reader) error { return nil }}
+}
 
 func TestNames(t *testing.T) {
 	at := time.Date(2026, 11, 21, 11, 30, 0, 123_456_999, time.FixedZone("", 3600))
@@ -35,7 +34,7 @@ func TestNames(t *testing.T) {
 		{"app.gz", 7, "app-20261121T103000.123456Z-0007.gz"},
 		{"app.tmp", 7, "app-20261121T103000.123456Z-0007.tmp"},
 	} {
-		n := newNaming(c.base, nil, false)
+		n := newNaming(c.base, "", false)
 		name := n.name(at, c.seq)
 		wantText(t, c.base, name, c.want)
 		b, ok := n.parse(name)
@@ -64,7 +63,7 @@ var foreign = []string{
 }
 
 func TestForeignNames(t *testing.T) {
-	n := newNaming("app.log", nil, false)
+	n := newNaming("app.log", "", false)
 	for _, name := range foreign {
 		if b, ok := n.parse(name); ok {
 			t.Errorf("%s counts as %+v", name, b)
@@ -73,7 +72,7 @@ func TestForeignNames(t *testing.T) {
 }
 
 func TestCompressedNames(t *testing.T) {
-	n := newNaming("app.log", packer(".zst"), false)
+	n := newNaming("app.log", ".zst", false)
 	for _, c := range []struct {
 		name, packed string
 		temp         bool
@@ -89,14 +88,14 @@ func TestCompressedNames(t *testing.T) {
 		}
 		wantText(t, c.name+", plain", b.plain(), "app-20261121T103000.123456Z-0000.log")
 	}
-	n = newNaming("app.gz", nil, false)
+	n = newNaming("app.gz", "", false)
 	if b, ok := n.parse("app-20261121T103000.123456Z-0000.gz.gz.tmp"); !ok || b.packed != ".gz" || !b.temp {
 		t.Errorf("a temporary file of app.gz: got %+v, %v", b, ok)
 	}
 }
 
 func TestBackupsAreInOrder(t *testing.T) {
-	n := newNaming("app.log", nil, false)
+	n := newNaming("app.log", "", false)
 	want := []string{
 		"app-20261121T103000.123457Z-0000.log",
 		"app-20261121T103000.123456Z-10000.log",
@@ -119,7 +118,7 @@ func TestBackupsAreInOrder(t *testing.T) {
 }
 
 func TestLumberjackNames(t *testing.T) {
-	n := newNaming("app.log", nil, true)
+	n := newNaming("app.log", "", true)
 	at := time.Date(2026, 11, 21, 11, 30, 0, 123_999_999, time.FixedZone("", 3600))
 	wantText(t, "name", n.name(n.next(at, time.Time{}, 0)), "app-2026-11-21T10-30-00.123.log")
 	for _, name := range []string{
@@ -180,7 +179,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		for _, lumberjack := range []bool{false, true} {
-			n := newNaming("app.log", nil, lumberjack)
+			n := newNaming("app.log", "", lumberjack)
 			b, ok := n.parse(name)
 			if !ok {
 				continue

@@ -51,7 +51,7 @@ func TestE2EPowerCut(t *testing.T) {
 	pick := rand.New(rand.NewPCG(seed.Of(t), 0))
 	for cut := range cuts {
 		ext4(t, image, dir)
-		s, err := Open(filepath.Join(dir, "app.log"), Config{MaxSize: 3000, Compress: Gzip{}, MaxBackups: 2000})
+		s, err := Open(filepath.Join(dir, "app.log"), Config{MaxSize: 3000, Compress: Gzip(0), MaxBackups: 2000})
 		must(t, err)
 		for range 1 + pick.IntN(20) {
 			res, err := s.Deliver(context.Background(), batchOf(accepted, 1+pick.IntN(50)))

@@ -35,7 +35,7 @@ func TestModeOfNewFiles(t *testing.T) {
 	} {
 		syscall.Umask(c.umask)
 		dir := t.TempDir()
-		s := open(t, filepath.Join(dir, "app.log"), Config{Mode: c.mode, Compress: Gzip{}})
+		s := open(t, filepath.Join(dir, "app.log"), Config{Mode: c.mode, Compress: Gzip(0)})
 		for n := range 2 {
 			mustWrite(t, s, record(nib.LevelInfo, n, 0))
 			must(t, s.Rotate())
@@ -69,7 +69,7 @@ func TestRotationKeepsRights(t *testing.T) {
 	}{{0, 0o640, group}, {0o660, 0o600, os.Getegid()}} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "app.log")
-		s := open(t, path, Config{Mode: c.mode, Compress: Gzip{}})
+		s := open(t, path, Config{Mode: c.mode, Compress: Gzip(0)})
 		must(t, os.Chmod(path, 0o640), os.Chown(path, -1, group))
 		for n := range 2 {
 			mustWrite(t, s, record(nib.LevelInfo, n, 0))

@@ -164,7 +164,7 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, recor
 			m.Fail(vfstest.Fault{Op: op, Reached: strike})
 		}
 	}
-	config.Compress = nil // its goroutine would make the crashes differ each time
+	config.Compress = Compressor{} // its goroutine would make the crashes differ each time
 	s := openMem(t, m, clock, config)
 	k.deliver(t, s, 0)
 	must(t, s.Close())
@@ -237,7 +237,7 @@ func (c *deskCrash) resume(t *testing.T, compressed bool) {
 	if c.power {
 		boot++
 	}
-	s := openMem(t, c.image, clock, Config{MaxSize: 700, Compress: Gzip{}, boot: boot})
+	s := openMem(t, c.image, clock, Config{MaxSize: 700, Compress: Gzip(0), boot: boot})
 	c.desk.point, c.desk.rng = func(desk) {}, nil // a start has at least the records of the previous batch
 	if compressed {
 		cleaned(s)

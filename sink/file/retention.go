@@ -50,7 +50,7 @@ func (r *retention) start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.c.Compress == nil && r.c.MaxBackups == 0 && r.c.MaxAge == 0 && r.c.MaxTotal == 0:
+	case r.c.Compress.Compress == nil && r.c.MaxBackups == 0 && r.c.MaxAge == 0 && r.c.MaxTotal == 0:
 	case r.running:
 		r.again = true
 	default:
@@ -120,7 +120,7 @@ func (r *retention) apply() {
 				r.c.MaxAge > 0 && now.Sub(b.time) > r.c.MaxAge
 		})
 	}
-	if r.c.Compress != nil {
+	if r.c.Compress.Compress != nil {
 		r.compressAll()
 	}
 	if r.c.MaxTotal > 0 {

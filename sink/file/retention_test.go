@@ -54,7 +54,7 @@ func TestLimits(t *testing.T) {
 		{"MaxTotal", Config{MaxTotal: 399}, "7 8 9"},
 		{"MaxTotal to the byte", Config{MaxTotal: 400}, "6 7 8 9"},
 		{"the narrowest counts", Config{MaxBackups: 5, MaxAge: 3*time.Hour + time.Minute, MaxTotal: 200}, "8 9"},
-		{"compressed", Config{MaxBackups: 3, Compress: Gzip{}}, "7 8 9"},
+		{"compressed", Config{MaxBackups: 3, Compress: Gzip(0)}, "7 8 9"},
 		{"MaxTotal of compressed bytes", Config{MaxTotal: 100, Compress: half}, "8 9"},
 	} {
 		m, clock := newMem(t)
@@ -92,7 +92,7 @@ func TestNothingForeignIsDeleted(t *testing.T) {
 	before := files(t, dir)
 	clock := newTestClock()
 	s := open(t, filepath.Join(dir, "app.log"), Config{
-		MaxBackups: 1, MaxAge: time.Hour, MaxTotal: 1, Compress: Gzip{}, clock: clock.clock(),
+		MaxBackups: 1, MaxAge: time.Hour, MaxTotal: 1, Compress: Gzip(0), clock: clock.clock(),
 		OnError: func(err error) { t.Errorf("OnError: %v", err) },
 	})
 	for range 5 {
@@ -114,7 +114,7 @@ func TestNothingForeignIsDeleted(t *testing.T) {
 // its file was rotated.
 func TestFileThatIsWrittenToIsKept(t *testing.T) {
 	unwanted := func(err error) { t.Errorf("OnError: %v", err) }
-	for _, c := range []Config{{MaxAge: time.Hour}, {Compress: Gzip{}, OnError: unwanted}} {
+	for _, c := range []Config{{MaxAge: time.Hour}, {Compress: Gzip(0), OnError: unwanted}} {
 		m, clock := newMem(t)
 		slow := openMem(t, m, newTestClock(), c) // its clock stands still
 		writeNumbers(t, slow, 0, 1)
@@ -127,7 +127,7 @@ func TestFileThatIsWrittenToIsKept(t *testing.T) {
 		wantText(t, "file of the other", numbers(memText(t, m, filepath.Join(logDir, names[0]))), "0 1")
 		must(t, slow.Reopen()) // now it closes the file, and applies the limits itself
 		cleaned(slow)
-		if got := memFiles(t, m); slices.Contains(got, names[0]) && c.Compress != nil {
+		if got := memFiles(t, m); slices.Contains(got, names[0]) && c.Compress.Compress != nil {
 			t.Errorf("got files %q, want the first one compressed", got)
 		}
 	}
@@ -227,7 +227,7 @@ func TestOldFileIsLockedWhileItIsDeleted(t *testing.T) {
 // file, and close it, before it is locked.
 func TestLastLinesOfAnotherProcessAreCompressed(t *testing.T) {
 	m, clock := newMem(t)
-	s := openMem(t, m, clock, Config{Compress: Gzip{}, OnError: func(err error) { t.Errorf("OnError: %v", err) }})
+	s := openMem(t, m, clock, Config{Compress: Gzip(0), OnError: func(err error) { t.Errorf("OnError: %v", err) }})
 	cleaned(s)
 	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Path: "app-*", Times: 1, Reached: func() {
 		f, err := m.Open(filepath.Join(logDir, firstName), os.O_RDWR|os.O_APPEND, 0)
@@ -244,7 +244,7 @@ func TestLastLinesOfAnotherProcessAreCompressed(t *testing.T) {
 // between the two steps of a rotation, with the clock set back by an hour, so
 // that the name is the oldest file's.
 func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
-	for _, c := range []Config{{MaxBackups: 2}, {Compress: Gzip{}}, {MaxAge: time.Minute}} {
+	for _, c := range []Config{{MaxBackups: 2}, {Compress: Gzip(0)}, {MaxAge: time.Minute}} {
 		m, clock := newMem(t)
 		other := openMem(t, m, clock, c)
 		s := openMem(t, m, clock, Config{})
@@ -267,7 +267,7 @@ func TestNameThatARotationHasTakenIsLeftAlone(t *testing.T) {
 func TestNameThatACompressionHasFreedIsNotUsed(t *testing.T) {
 	m, clock := newMem(t)
 	m.Fail(vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported})
-	other := openMem(t, m, clock, Config{Compress: Gzip{}})
+	other := openMem(t, m, clock, Config{Compress: Gzip(0)})
 	must(t, other.Close())
 	r := other.w.retention
 	r.quit.Store(false)
@@ -345,7 +345,7 @@ func TestReservedNameIsExaminedAgain(t *testing.T) {
 // TestDirectoryIsReadOnce counts how often the directory is read for each
 // limit.
 func TestDirectoryIsReadOnce(t *testing.T) {
-	for _, c := range []Config{{MaxBackups: 1}, {MaxAge: time.Hour}, {MaxTotal: 1}, {Compress: Gzip{}}} {
+	for _, c := range []Config{{MaxBackups: 1}, {MaxAge: time.Hour}, {MaxTotal: 1}, {Compress: Gzip(0)}} {
 		m, clock := newMem(t)
 		reads := 0
 		m.Fail(vfstest.Fault{Op: vfstest.OpReadDir, Reached: func() { reads++ }})
@@ -358,7 +358,7 @@ func TestDirectoryIsReadOnce(t *testing.T) {
 
 func TestCloseLeavesNoGoroutine(t *testing.T) {
 	m, clock := newMem(t)
-	s := openMem(t, m, clock, Config{MaxBackups: 1, Compress: Gzip{}, Buffer: 1000, Delay: time.Nanosecond})
+	s := openMem(t, m, clock, Config{MaxBackups: 1, Compress: Gzip(0), Buffer: 1000, Delay: time.Nanosecond})
 	for n := range 100 {
 		mustWrite(t, s, record(nib.LevelInfo, n, 0))
 		must(t, s.Rotate())

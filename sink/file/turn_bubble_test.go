@@ -60,7 +60,7 @@ func TestRotationWithoutLocksEndsBeforeCompression(t *testing.T) {
 		m, clock := newMem(t)
 		m.Fail(vfstest.Fault{Op: vfstest.OpLock, Err: errors.ErrUnsupported})
 		s := openMem(t, m, clock, Config{
-			Compress: Gzip{}, OnError: func(err error) { t.Errorf("OnError: %v", err) },
+			Compress: Gzip(0), OnError: func(err error) { t.Errorf("OnError: %v", err) },
 		})
 		compressions := 0
 		m.Fail(vfstest.Fault{
@@ -84,7 +84,7 @@ func TestRotationWithoutLocksEndsBeforeCompression(t *testing.T) {
 
 // compressor returns the retention of a sink that compresses.
 func compressor(t *testing.T, m *vfstest.Mem, clock *testClock) *retention {
-	s := openMem(t, m, clock, Config{Compress: Gzip{}})
+	s := openMem(t, m, clock, Config{Compress: Gzip(0)})
 	must(t, s.Close())
 	s.w.retention.quit.Store(false)
 	return s.w.retention
