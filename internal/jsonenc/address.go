@@ -3,6 +3,7 @@
 package jsonenc
 
 import (
+	"encoding/hex"
 	"net"
 	"net/netip"
 )
@@ -25,16 +26,7 @@ func appendIPText(dst []byte, ip net.IP) []byte {
 	if len(ip) == net.IPv6len {
 		return netip.AddrFrom16([16]byte(ip)).AppendTo(dst)
 	}
-	dst = append(dst, '?')
-	return appendHexText(dst, ip)
-}
-
-// appendHexText appends b in hexadecimal, without quotes.
-func appendHexText(dst, b []byte) []byte {
-	for _, c := range b {
-		dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
-	}
-	return dst
+	return hex.AppendEncode(append(dst, '?'), ip)
 }
 
 // AppendIPNet appends the text of n.String, quoted.
@@ -57,7 +49,7 @@ func AppendIPNet(dst []byte, n net.IPNet) []byte {
 	if ones, size := mask.Size(); size != 0 {
 		dst = AppendUint(dst, uint64(ones))
 	} else {
-		dst = appendHexText(dst, mask)
+		dst = hex.AppendEncode(dst, mask)
 	}
 	return append(dst, '"')
 }

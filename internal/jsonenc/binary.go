@@ -4,30 +4,15 @@ package jsonenc
 
 import (
 	"encoding/base64"
-	"encoding/binary"
+	"encoding/hex"
 )
 
 // AppendHex appends b as a quoted string of lower-case hexadecimal digits.
 func AppendHex(dst, b []byte) []byte {
-	n := 2*len(b) + 2
-	j := len(dst)
-	if cap(dst)-j < n {
+	if n := 2*len(b) + 2; cap(dst)-len(dst) < n {
 		dst = grow(dst, n)
 	}
-	dst = dst[:j+n]
-	out := dst[j:]
-	out[0] = '"'
-	putHex(out[1:], b)
-	out[n-1] = '"'
-	return dst
-}
-
-// putHex writes b in hexadecimal to the front of out, which has room for it.
-func putHex(out, b []byte) {
-	for _, c := range b {
-		binary.LittleEndian.PutUint16(out, uint16(hexDigits[c>>4])|uint16(hexDigits[c&15])<<8)
-		out = out[2:]
-	}
+	return append(hex.AppendEncode(append(dst, '"'), b), '"')
 }
 
 // AppendBase64 appends b as a quoted string in standard base64 with padding
