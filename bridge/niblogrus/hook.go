@@ -79,23 +79,13 @@ func (h *Hook) write(entry *logrus.Entry) {
 			Str(logrus.FieldKeyFile, fmt.Sprintf("%s:%d", caller.File, caller.Line))
 	}
 	e.Ctx(entry.Context)
-	l := lists.Get().(*list)
-	for k, v := range entry.Data {
-		l.field(0, k, v)
-	}
-	l.sort()
-	for _, p := range l.order {
-		it := &l.items[p.at]
-		if it.key == logrus.ErrorKey {
-			if err, ok := it.value.(error); ok {
-				e.Err(err)
-				continue
-			}
+	addSorted(e, entry.Data, func(e *nib.Event, key string, value any) {
+		if err, ok := value.(error); ok && key == logrus.ErrorKey {
+			e.Err(err)
+		} else {
+			add(e, key, value)
 		}
-		add(e, it.key, it.value)
-	}
-	l.reset()
-	lists.Put(l)
+	})
 	if s := fault(entry); s != "" {
 		e.Str(logrus.FieldKeyLogrusError, s)
 	}

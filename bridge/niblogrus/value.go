@@ -90,9 +90,12 @@ type fields map[string]any
 var lists = sync.Pool{New: func() any { return new(list) }}
 
 // MarshalNib adds the fields in the order of their keys.
-func (f fields) MarshalNib(e *nib.Event) {
+func (f fields) MarshalNib(e *nib.Event) { addSorted(e, f, add) }
+
+// addSorted calls add for the fields of m in the order of their keys.
+func addSorted(e *nib.Event, m map[string]any, add func(*nib.Event, string, any)) {
 	l := lists.Get().(*list)
-	for k, v := range f {
+	for k, v := range m {
 		l.field(0, k, v)
 	}
 	l.sort()
