@@ -172,7 +172,9 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 	if err := w.expandPaths(); err != nil {
 		return nil, err
 	}
-	w.Layout, w.View = c.layout(), renderOf(c.viewOf(w), streamOf(w.Scheme), c.layout())
+	name := c.viewOf(w)
+	w.Layout = c.layout()
+	w.View = renderOf(name, streamOf(w.Scheme), w.Layout)
 	out := &output{name: w.name(), holdsBack: w.holdsBack(), made: w.missing()}
 	if p, ok := w.params.(sinkParams); ok {
 		s, err := p.sink(w.Target)
@@ -189,7 +191,7 @@ func openOutput(c *Config, w *wanted) (*output, error) {
 		out.sink = &view{next: out.sink,
 			render: func(dst, line []byte) []byte { return append(append(dst, '\n'), line...) }}
 	}
-	out.sink = newView(c.viewOf(w), out.sink, streamOf(w.Scheme), c.layout())
+	out.sink = newView(name, out.sink, w.View)
 	if w.Level != "" {
 		level, _ := nib.ParseLevel(w.Level)
 		out.sink = sink.Route(sink.Discard(), sink.AtLeast(level, out.sink))

@@ -91,9 +91,9 @@ type view struct {
 
 var _ nib.Sink = (*view)(nil)
 
-// newView returns a view that passes its text to next, which writes to f.
-func newView(name string, next nib.Sink, f *os.File, l nib.Layout) nib.Sink {
-	render, traits := renderOf(name, f, l), contract.NeverLogs
+// newView returns a view that passes its text to next.
+func newView(name string, next nib.Sink, render func(dst, line []byte) []byte) nib.Sink {
+	traits := contract.NeverLogs
 	switch {
 	case render == nil:
 		return next
