@@ -37,7 +37,7 @@ func TestValidate(t *testing.T) {
 		{"mode that cannot be used", Config{Mode: 0o400}, "owner"},
 		{"mode that cannot be read", Config{Mode: 0o200}, "owner"},
 		{"other mode", Config{Mode: fs.ModeSetuid | 0o400}, "other bits|owner"},
-		{"extension without a function", Config{Compress: Compressor{Extension: ".x"}}, `no function, but the extension ".x"`},
+		{"no function", Config{Compress: Compressor{Extension: ".x"}}, `but the extension ".x"`},
 		{"extension", Config{Compress: packer("")}, `extension ""`},
 		{"extension without a dot", Config{Compress: packer("gz")}, `extension "gz"`},
 		{"extension of a temporary file", Config{Compress: packer(".tmp")}, `extension ".tmp"`},

@@ -46,8 +46,10 @@ func TestParametersThatAreNotSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := p.(*params).config(); c.Zone != nil || c.Compress.Compress != nil || c.Sync != policy {
-			t.Errorf("%s: got Zone %v, Compress %v and Sync %v", text, c.Zone, c.Compress.Extension, c.Sync)
+		c := p.(*params).config()
+		if c.Zone != nil || c.Compress.Compress != nil || c.Sync != policy {
+			t.Errorf("%s: got Zone %v, Compress %v and Sync %v", text, c.Zone,
+				c.Compress.Extension, c.Sync)
 		}
 	}
 }
