@@ -125,8 +125,8 @@ func Vars(sources ...Source) func() any {
 		for _, f := range families {
 			for _, s := range f.series {
 				name := f.Name
-				if s.labels != "" {
-					name += "{" + s.labels + "}"
+				if len(s.labels) > 0 {
+					name += "{" + string(s.labels) + "}"
 				}
 				vars[name] = s.value
 				if math.IsNaN(s.value) || math.IsInf(s.value, 0) {

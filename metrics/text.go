@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func write(w io.Writer, open bool, sources []Source) error {
 	if open {
 		families = separate(families)
 	}
-	const usual = 256 // bytes of a family
+	const usual = 384 // bytes of a family
 	text := make([]byte, 0, usual*len(families))
 	for _, f := range families {
 		text = f.append(text, open)
@@ -70,29 +71,32 @@ type family struct {
 
 // A series is a value and its labels, as text.
 type series struct {
-	labels string
+	labels []byte
 	value  float64
+}
+
+// A collection is the families of several sources, sorted by name.
+type collection struct {
+	families []*family
+	labels   []byte // the labels of all series: a string for each would be a malloc
 }
 
 // collect returns the families of all sources, sorted by name.
 func collect(sources []Source) ([]*family, error) {
-	byName := map[string]*family{}
+	c := collection{make([]*family, 0, 16), make([]byte, 0, 1024)} // usually enough
 	var errs []error
 	for _, s := range sources {
 		if s != nil {
-			errs = append(errs, collectFrom(s, byName))
+			errs = append(errs, c.add(s))
 		}
 	}
-	families := make([]*family, 0, len(byName))
-	for _, f := range byName {
+	for _, f := range c.families {
 		f.merge()
-		families = append(families, f)
 	}
-	slices.SortFunc(families, func(a, b *family) int { return cmp.Compare(a.Name, b.Name) })
-	return families, errors.Join(errs...)
+	return c.families, errors.Join(errs...)
 }
 
-func collectFrom(s Source, byName map[string]*family) (err error) {
+func (c *collection) add(s Source) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("nib/metrics: a source of type %T panicked: %v", s, p)
@@ -100,12 +104,15 @@ func collectFrom(s Source, byName map[string]*family) (err error) {
 	}()
 	for m := range s.Metrics() {
 		m.Name = validName(m.Name, m.Kind)
-		f := byName[m.Name]
-		if f == nil {
-			f = &family{Metric: m}
-			byName[m.Name] = f
+		i, known := slices.BinarySearchFunc(c.families, m.Name,
+			func(f *family, name string) int { return cmp.Compare(f.Name, name) })
+		if !known {
+			f := &family{Metric: m, series: make([]series, 0, 8)} // one for each level
+			c.families = slices.Insert(c.families, i, f)
 		}
-		f.series = append(f.series, series{labelText(m.Labels), m.Value})
+		f, from := c.families[i], len(c.labels)
+		c.labels = appendLabels(c.labels, m.Labels)
+		f.series = append(f.series, series{c.labels[from:], m.Value})
 	}
 	return nil
 }
@@ -113,11 +120,11 @@ func collectFrom(s Source, byName map[string]*family) (err error) {
 // merge sorts the series by their labels, and adds up those with the same.
 func (f *family) merge() {
 	slices.SortStableFunc(f.series, func(a, b series) int {
-		return cmp.Compare(a.labels, b.labels)
+		return bytes.Compare(a.labels, b.labels)
 	})
 	n := 0
 	for _, s := range f.series[1:] {
-		if last := &f.series[n]; s.labels == last.labels {
+		if last := &f.series[n]; bytes.Equal(s.labels, last.labels) {
 			last.value += s.value
 			continue
 		}
@@ -147,7 +154,7 @@ func (f *family) append(b []byte, open bool) []byte {
 	}
 	for _, s := range f.series {
 		b = append(b, f.Name...)
-		if s.labels != "" {
+		if len(s.labels) > 0 {
 			b = append(append(append(b, '{'), s.labels...), '}')
 		}
 		b = append(appendNumber(append(b, ' '), s.value), '\n')
@@ -169,32 +176,33 @@ func appendNumber(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
-// labelText returns `a="b",c="d"`, sorted by name. Of equal names the first
+// appendLabels appends `a="b",c="d"`, sorted by name. Of equal names the first
 // counts. A label without a value is left out, because to Prometheus that is
 // the same series: with both, it would get one sample twice.
-func labelText(labels []Label) string {
-	if len(labels) == 0 {
-		return ""
-	}
+func appendLabels(b []byte, labels []Label) []byte {
 	var few [8]Label
-	sorted := append(few[:0], labels...)
-	for i := range sorted {
-		sorted[i].Name = clean(sorted[i].Name, "")
+	sorted := few[:0]
+	for _, l := range labels {
+		l.Name = clean(l.Name, "")
+		i := len(sorted)
+		for i > 0 && l.Name < sorted[i-1].Name {
+			i--
+		}
+		if i == 0 || l.Name != sorted[i-1].Name {
+			sorted = slices.Insert(sorted, i, l)
+		}
 	}
-	slices.SortStableFunc(sorted, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
-	sorted = slices.CompactFunc(sorted, func(a, b Label) bool { return a.Name == b.Name })
-	var usual [128]byte
-	b := usual[:0]
+	from := len(b)
 	for _, l := range sorted {
 		if l.Value == "" {
 			continue
 		}
-		if len(b) > 0 {
+		if len(b) > from {
 			b = append(b, ',')
 		}
 		b = append(appendEscaped(append(append(b, l.Name...), `="`...), l.Value, true), '"')
 	}
-	return string(b)
+	return b
 }
 
 const totalSuffix = "_total"
@@ -251,20 +259,20 @@ func isClean(name, allowed string) bool {
 	return name != "" && name[0]-'0' >= 10
 }
 
-var (
-	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
-	quoteEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-)
-
 // appendEscaped appends a help text or, with quotes, the value of a label.
 func appendEscaped(b []byte, s string, quotes bool) []byte {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	if quotes && strings.IndexByte(s, '"') >= 0 {
-		s = quoteEscapes.Replace(s)
-	} else if strings.IndexByte(s, '\\') >= 0 || strings.IndexByte(s, '\n') >= 0 {
-		s = helpEscapes.Replace(s)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '\\', c == '"' && quotes:
+			b = append(b, '\\', c)
+		default:
+			b = append(b, c)
+		}
 	}
-	return append(b, s...)
+	return b
 }
