@@ -130,11 +130,12 @@ func (l *Logger) Enabled(level Level) bool { return !l.discards() && level >= l.
 // the program.
 func (l *Logger) belowMin(level Level) bool { return l == nil || l.min > level }
 
-// passes is the second step: a Leveler's level, and sampling.
+// passes is the second step: a Leveler's level, and sampling. It does not look
+// at min again.
 func (l *Logger) passes(level Level) bool { return l.direct || l.passesSlowly(level) }
 
 func (l *Logger) passesSlowly(level Level) bool {
-	return !l.discards() && level >= l.Level() && l.isSampled(level)
+	return !l.discards() && (l.leveler == nil || level >= l.Level()) && l.isSampled(level)
 }
 
 // isSampled reports whether the sampler, if any, lets a line pass.
