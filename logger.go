@@ -275,17 +275,20 @@ func init() {
 	contract.HasErrorKeys = func(event any) bool {
 		return event.(*Event).flags&(hasError|hasErrorKey) != 0
 	}
-	contract.AddFields = func(event, logger any, fields []byte) bool {
-		return addFields(event.(*Event), logger.(*Logger), fields)
+	contract.AddFields = func(event, logger any, fields []byte, errorKeys bool) bool {
+		return addFields(event.(*Event), logger.(*Logger), fields, errorKeys)
 	}
 }
 
 // addFields implements contract.AddFields: AppendFields has renamed the fields
 // with reserved keys.
-func addFields(e *Event, l *Logger, fields []byte) bool {
-	if e.depth != 0 || e.flags&(inPlace|building) != 0 ||
+func addFields(e *Event, l *Logger, fields []byte, errorKeys bool) bool {
+	if e.depth != 0 || e.flags&(inPlace|building) != 0 || errorKeys && e.hasError() ||
 		e.log.core.format != l.core.format || e.reservedBits != l.reservedBits {
 		return false
+	}
+	if errorKeys {
+		e.flags |= hasErrorKey
 	}
 	e.buf = append(e.buf, fields...)
 	return true

@@ -259,7 +259,7 @@ func (r *Request) AddFields(e *nib.Event) {
 		return
 	}
 	if f := r.fields; f != nil {
-		if f.errorKeys || !contract.AddFields(e, r.base, f.buf) {
+		if !contract.AddFields(e, r.base, f.buf, f.errorKeys) {
 			for name, value := range jsonread.Fields(f.buf) {
 				addField(e, name, value)
 			}

@@ -13,8 +13,8 @@ var (
 	// fields may need another key in a line with an error.
 	HasErrorKeys func(event any) bool
 
-	// AddFields adds fields that AppendFields of the logger has encoded, and
-	// for which HasErrorKeys is false, to an event. It reports false, and adds
-	// nothing, if the event is of a logger with other keys.
-	AddFields func(event, logger any, fields []byte) bool
+	// AddFields adds fields that AppendFields of the logger has encoded to an
+	// event; errorKeys is the result of HasErrorKeys. It reports false, and adds
+	// nothing, if they may need other keys there.
+	AddFields func(event, logger any, fields []byte, errorKeys bool) bool
 )
