@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/jsonenc"
 )
 
 // members is the oracle for valid objects.
@@ -73,60 +74,106 @@ func checkFields(t *testing.T, obj []byte) {
 	}
 }
 
-// checkMembers compares Members with Fields, and checks the classes of texts,
-// and that an object is complete if it is valid.
+// checkMembers compares Members with Fields, and checks that an object is
+// complete if it is valid.
 func checkMembers(t *testing.T, obj []byte) {
 	t.Helper()
-	check := func(text []byte, of Text) {
-		for _, c := range text {
-			if of >= ASCIIText && (c < ' ' || c > '~' || c == '"' || c == '\\') ||
-				of == PlainText && strings.IndexByte(" ={}[]", c) >= 0 {
-				t.Fatalf("Next(%q): text %q has class %d", obj, text, of)
-			}
-		}
-	}
 	var want []string
 	for name, value := range Fields(obj) {
 		want = append(want, string(name), string(value))
 	}
 	m, got := MembersOf(obj), []string(nil)
 	for s := new(Span); m.Next(s); {
-		value := s.Value(obj)
-		got = append(got, string(s.Key(obj)), string(value))
-		check(s.Key(obj), s.OfKey)
-		if value[0] == '"' {
-			check(value[1:len(value)-1], s.OfValue)
-		} else if s.OfValue != AnyText {
-			t.Fatalf("Next(%q): %s has class %d", obj, value, s.OfValue)
-		}
+		got = append(got, string(s.Key(obj)), string(s.Value(obj)))
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("Next(%q)\ngot  %q\nwant %q", obj, got, want)
 	}
+	pairs := MembersOf(obj)
+	checkPairs(t, obj, appendPairs(obj, &pairs))
 	object := bytes.HasPrefix(bytes.TrimLeft(obj, " \t\r\n"), []byte{'{'})
-	if got, want := m.Complete(), json.Valid(obj); object && got != want {
-		t.Fatalf("Complete(%q) = %v, want %v", obj, got, want)
+	for _, m := range []*Members{&m, &pairs} {
+		if got, want := m.Complete(), json.Valid(obj); object && got != want {
+			t.Fatalf("Complete(%q) = %v, want %v", obj, got, want)
+		}
 	}
 }
 
-func TestTextClasses(t *testing.T) {
-	m := MembersOf([]byte(`{"method":"GET","user_id":"Mozilla/5.0 (X11)",` +
-		`"a b":"x=y","é":"a\\n","q":"123456789012345["}`))
-	var got []Text
-	for s := new(Span); m.Next(s); {
-		got = append(got, s.OfKey, s.OfValue)
+// appendPairs returns the members of obj as <key=value, and those that
+// AppendPairs leaves out as >key=value, one in a row.
+func appendPairs(obj []byte, m *Members) (rows []byte) {
+	p := NewPairs("<", "=", '\n', "level", "")
+	for s := new(Span); ; {
+		var ok bool
+		if rows, ok = m.AppendPairs(rows, p, s); !ok {
+			return rows
+		}
+		rows = fmt.Appendf(rows, ">%s=%s\n", s.Key(obj), s.Value(obj))
 	}
-	want := []Text{PlainText, PlainText, PlainText, ASCIIText, ASCIIText, ASCIIText,
-		AnyText, AnyText, PlainText, ASCIIText}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %d, want %d", got, want)
+}
+
+// checkPairs fails t unless rows are the members of obj in their order.
+func checkPairs(t *testing.T, obj, rows []byte) {
+	t.Helper()
+	rest := rows
+	for key, value := range Fields(obj) {
+		after, ok := bytes.CutPrefix(rest, fmt.Appendf(nil, ">%s=%s\n", key, value))
+		if pair := pairOf(key, value); !ok && pair != "" {
+			after, ok = bytes.CutPrefix(rest, []byte("<"+pair+"\n"))
+		}
+		if !ok {
+			t.Fatalf("AppendPairs(%q) = %q, no %s at %q", obj, rows, key, rest)
+		}
+		rest = after
+	}
+	if len(rest) > 0 {
+		t.Fatalf("AppendPairs(%q) = %q, want nothing at %q", obj, rows, rest)
+	}
+}
+
+// pairOf returns a member as all views write it, or "" if they differ.
+func pairOf(key, value []byte) string {
+	isPlain := func(text []byte) bool {
+		for _, c := range text {
+			if c <= ' ' || c > '~' || strings.IndexByte(`"\={}[]`, c) >= 0 {
+				return false
+			}
+		}
+		return len(text) > 0
+	}
+	if !isPlain(key) || string(key) == "level" || value[0] == '{' || value[0] == '[' {
+		return ""
+	}
+	if value[0] == '"' {
+		switch text := value[1 : len(value)-1]; {
+		case isPlain(text) && !IsScalar(text):
+			value = text
+		case len(text) == 0, IsScalar(text):
+		case bytes.IndexByte(text, ' ') < 0, jsonenc.CleanLen(text) < len(text):
+			return ""
+		}
+	}
+	return string(key) + "=" + string(value)
+}
+
+func TestMostMembersArePairs(t *testing.T) {
+	obj := []byte(`{"time":"2026-01-02T15:04:05.000Z","level":"info","status":200,"ok":true,` +
+		`"took":-1.5,"path":"/v1/a?b","agent":"Mozilla/5.0 (X11; Linux)","none":"","n":"12",` +
+		`"del":"` + "\x7f" + `","q":"a=b","a b":1,"é":2,"list":[1],"size":"größe 1","":3,"escaped":"a\n b","user":"alice"}`)
+	want := "<time=2026-01-02T15:04:05.000Z\n>level=\"info\"\n<status=200\n<ok=true\n" +
+		"<took=-1.5\n<path=/v1/a?b\n<agent=\"Mozilla/5.0 (X11; Linux)\"\n<none=\"\"\n<n=\"12\"\n" +
+		">del=\"\x7f\"\n>q=\"a=b\"\n>a b=1\n>é=2\n>list=[1]\n<size=\"größe 1\"\n>=3\n>escaped=\"a\\n b\"\n" +
+		"<user=alice\n"
+	m := MembersOf(obj)
+	if got := string(appendPairs(obj, &m)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 var fieldSeeds = []string{
 	``, `{`, `{}`, "{}\n", `,`, `{"a":1}`, "{\"a\":1,\"b\":\"x\"}\n", `,"a":1,"b":[1,{"c":2}]`, `{"a":1,"a":2,"a":{"a":3}}`,
 	`{"a":1,"b":"cut`, `{"a":1,"b":[1,2`, `{"a":1,"b`, `{"a":1,"b"`, `{"a":1,"b":`, `{"a":1,`, `{"a":tru`, `{"a":-`, `{"a":12`,
-	`{ "a" : 1 , "b" : { } }`, `{"\u0061\"\n":1,"😀\ud83d\ude00":2,"":3}`, `["a"]`, `{"a" 1}`, `{"a":1 "b":2}`, `x`, "{\"\xff\":1}", "{\"a\n:1}", `{"a\\":1}`,
+	`{ "a" : 1 , "b" : { } }`, `{"a":1 ,"b":"x" ,"c":2}`, `{"\u0061\"\n":1,"😀\ud83d\ude00":2,"":3}`, `["a"]`, `{"a" 1}`, `{"a":1 "b":2}`, `x`, "{\"\xff\":1}", "{\"a\n:1}", `{"a\\":1}`,
 }
 
 func TestFieldSeeds(t *testing.T) {
@@ -221,6 +268,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	obj := []byte(`{"a":1,"b":[1,2,{"c":null}],"text":"\u00e9é中\ud83d\ude42` + "\u2028\xff" + `","\u006bey":"value"}`)
 	quoted := []byte(`"\u00e9é中\ud83d\ude42` + "\u2028\xff" + `"`)
 	deep := []byte(strings.Repeat("[", 200) + strings.Repeat("]", 200))
+	pairs := NewPairs("", "=", ' ')
 	tests := []struct {
 		name string
 		f    func()
@@ -234,6 +282,12 @@ func TestReadingAllocatesNothing(t *testing.T) {
 		{"Fields", func() {
 			for _, value := range Fields(obj) {
 				dst = append(dst[:0], value...)
+			}
+		}},
+		{"AppendPairs", func() {
+			members, s := MembersOf(obj), Span{}
+			for ok := true; ok; {
+				dst, ok = members.AppendPairs(dst[:0], pairs, &s)
 			}
 		}},
 		{"AppendUnquoted", func() { dst, _ = AppendUnquoted(dst[:0], quoted) }},

@@ -3,34 +3,37 @@
 package jsonread
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
+
+	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// Members reads the members of an object in their order, as Fields does, and
-// classifies their texts. Views use it for each line; in a program without one,
-// Fields is smaller.
+// Members reads the members of an object in their order, as Fields does. Views
+// use it for each line; in a program without one, Fields is smaller.
 type Members struct {
-	c    compactor
+	src  []byte
 	next int // offset of the next member, or -1
 	end  int // offset after the last value that was read
 }
 
 // MembersOf returns the Members of obj.
 func MembersOf(obj []byte) Members {
-	m := Members{c: compactor{src: obj}}
-	m.next = m.c.first()
-	m.end = m.next
-	return m
+	c := compactor{src: obj}
+	i := c.first()
+	return Members{obj, i, i}
 }
 
-// A Span is the place of a member in its object, and the classes of its texts.
-// The class of a value that is not a string is AnyText.
+// A Span is the place of a member in its object.
 type Span struct {
-	OfKey, OfValue  Text
 	key, keyEnd     int // bounds of the key, without its quotes
 	value, valueEnd int
 }
+
+// IsSet reports whether s is the place of a member.
+func (s *Span) IsSet() bool { return s.valueEnd > 0 }
 
 // Key returns the key, escaped and without its quotes: a part of obj.
 func (s *Span) Key(obj []byte) []byte { return obj[s.key:s.keyEnd] }
@@ -38,111 +41,162 @@ func (s *Span) Key(obj []byte) []byte { return obj[s.key:s.keyEnd] }
 // Value returns the value as raw JSON, a part of obj.
 func (s *Span) Value(obj []byte) []byte { return obj[s.value:s.valueEnd] }
 
-// A Text describes the characters of a string literal. The classes may be too
-// low.
-type Text uint8
-
-// The classes of texts.
-const (
-	AnyText   Text = iota // may have escape sequences, and characters beyond ASCII
-	ASCIIText             // printable ASCII without escape sequences
-	PlainText             // ASCIIText without spaces and = { } [ ]
-)
-
 // Next sets s to the next member. It returns false if there is no complete one.
 func (m *Members) Next(s *Span) bool {
-	c, i := &m.c, m.next
-	m.next = -1
-	if i < 0 {
+	if m.next < 0 {
 		return false
 	}
-	if i = c.space(i); i >= len(c.src) || c.src[i] != '"' {
+	c := compactor{src: m.src}
+	from := c.space(m.next) + len(`"`)
+	var key []byte
+	key, s.value, s.valueEnd, m.next = c.member(from - len(`"`))
+	if key == nil {
 		return false
 	}
-	s.key = i + 1
-	if i, s.OfKey = c.classify(i); i < 0 {
-		return false
-	}
-	s.keyEnd = i - 1
-	if i = c.space(i); i >= len(c.src) || c.src[i] != ':' {
-		return false
-	}
-	if i = c.space(i + 1); i >= len(c.src) {
-		return false
-	}
-	s.value, s.OfValue = i, AnyText
-	switch c.src[i] {
-	case '"':
-		if i, s.OfValue = c.classify(i); i < 0 {
-			return false
-		}
-	case '{', '[':
-		var err error
-		if i, err = c.value(i, maxValidDepth); err != nil {
-			return false
-		}
-	default:
-		n := scalarLen(c.src[i:])
-		if n <= 0 {
-			return false
-		}
-		i += n
-	}
-	s.valueEnd, m.end = i, i
-	if i = c.space(i); i < len(c.src) && c.src[i] == ',' {
-		m.next = i + 1
-	}
+	s.key, s.keyEnd, m.end = from, from+len(key), s.valueEnd
 	return true
 }
 
 // Complete reports whether only a closing brace, and white space, follow the
-// last member that Next has found.
+// last member that was read.
 func (m *Members) Complete() bool {
-	i := m.c.space(max(m.end, 0))
-	return m.end > 0 && i < len(m.c.src) && m.c.src[i] == '}' && m.c.space(i+1) == len(m.c.src)
+	c := compactor{src: m.src}
+	i := c.space(max(m.end, 0))
+	return m.end > 0 && i < len(c.src) && c.src[i] == '}' && c.space(i+1) == len(c.src)
 }
 
-// classify reads the string literal at i. It returns the offset after it, or -1
-// if there is none, and its class.
-func (c *compactor) classify(i int) (end int, of Text) {
-	const size = 8
-	b := c.src
-	var special uint64
-	for at := i + 1; at < len(b) && len(b) >= size; at += size {
-		// The zeros that are shifted in at the end of b are control bytes.
-		last := min(at, len(b)-size)
-		w := binary.LittleEndian.Uint64(b[last:]) >> (uint(at-last) * 8 & 63)
-		stop := ((w ^ 2*all01) - 0x21*all01) | ((w ^ backslashes) - all01) | (w + all01) | w
-		stop &= all80 // the lowest bit is correct, since borrows and carries propagate upwards
-		if stop == 0 {
-			special |= specials(w)
-			continue
+// Pairs describes how a view writes members: as key=value with texts around it.
+type Pairs struct {
+	before, equals affix
+	after          byte
+	special        [32 * 32]uint8 // bits of the keys that AppendPairs leaves out
+}
+
+// An affix is a text of at most 8 bytes.
+type affix struct {
+	text uint64
+	size int
+}
+
+// NewPairs returns a Pairs with before in front of a key, equals behind it,
+// each at most 8 bytes long, and after behind the value. AppendPairs leaves out
+// members with a special key, which is escaped as in a line, and a few others.
+func NewPairs(before, equals string, after byte, special ...string) *Pairs {
+	p := &Pairs{before: affixOf(before), equals: affixOf(equals), after: after}
+	for _, key := range special {
+		if key != "" {
+			i, bit := mark([]byte(key))
+			p.special[i] |= bit
 		}
-		special |= specials(w) & (stop&-stop - 1)
-		at += bits.TrailingZeros64(stop) >> 3
-		switch {
-		case at >= len(b) || b[at] != '"':
-			return c.anyText(i)
-		case special&all80 != 0:
-			return at + 1, ASCIIText
+	}
+	return p
+}
+
+func affixOf(s string) affix {
+	var b [8]byte
+	size := copy(b[:], s)
+	return affix{binary.LittleEndian.Uint64(b[:]), size}
+}
+
+// put writes a to dst[j:], and up to 8 bytes behind it.
+func (a *affix) put(dst []byte, j int) int {
+	binary.LittleEndian.PutUint64(dst[j:], a.text)
+	return j + a.size
+}
+
+// mark returns the place of a key in Pairs.special, by its ends and its length.
+func mark(key []byte) (i int, bit uint8) {
+	n := len(key)
+	return int(key[0]&31) | int(key[n-1]&31)<<5, 1 << (n & 7)
+}
+
+// pairRoom is more than a pair is longer than its member, and what may be
+// written behind it.
+const pairRoom = 32
+
+// AppendPairs appends the next members to dst as pairs, as long as all views
+// write them alike: an ASCII key without spaces and = { } [ ], and a number,
+// boolean or null, or a text that needs no quotes anywhere, or that is quoted
+// everywhere, unchanged, because it has a space, is empty, or is a number. It
+// sets s to the member after these. It returns false if there is none.
+func (m *Members) AppendPairs(dst []byte, p *Pairs, s *Span) (_ []byte, ok bool) {
+	src := m.src
+	for i := m.next; i >= 0 && i < len(src) && src[i] == '"'; i = m.next {
+		dst = slices.Grow(dst, len(src)-i+pairRoom)
+		out, j := dst[:cap(dst)], len(dst)
+		j = p.before.put(out, j)
+		i++
+		n := copyPlain(out, j, src, i)
+		s.key, s.keyEnd, s.value = i, i+n, i+n+len(`":`)
+		i = s.value
+		if n == 0 || i >= len(src) || src[i-2] != '"' || src[i-1] != ':' {
+			break
 		}
-		return at + 1, PlainText
+		j = p.equals.put(out, j+n)
+		i, j = copyValue(out, j, src, i)
+		if i < 0 || i >= len(src) || src[i] != ',' && src[i] != '}' {
+			break
+		}
+		s.valueEnd, m.end, m.next = i, i, -1
+		if src[i] == ',' {
+			m.next = i + 1
+		}
+		if k, bit := mark(src[s.key:s.keyEnd]); p.special[k]&bit != 0 {
+			return dst, true
+		}
+		out[j] = p.after
+		dst = out[:j+1]
 	}
-	return c.anyText(i)
+	return dst, m.Next(s)
 }
 
-// anyText is classify for a literal that has to be read by other means.
-func (c *compactor) anyText(i int) (end int, of Text) {
-	end, err := c.text(i)
-	if err != nil {
-		return -1, AnyText
+// copyValue copies the value at src[i] to dst[j:], and returns the offsets
+// after both, or -1 if AppendPairs leaves the value out.
+func copyValue(dst []byte, j int, src []byte, i int) (nextI, nextJ int) {
+	from := i
+	if src[i] != '"' {
+		n := scalarLen(src[i:])
+		if n <= 0 {
+			return -1, j
+		}
+		return i + n, j + copy(dst[j:], src[i:i+n])
 	}
-	return end, AnyText
+	i++
+	n := copyPlain(dst, j, src, i)
+	if i += n; i < len(src) && src[i] == '"' {
+		if text := src[i-n : i]; n > 0 && !IsScalar(text) {
+			return i + 1, j + n
+		}
+	} else if i += jsonenc.CleanLen(src[i:]); i >= len(src) || src[i] != '"' ||
+		bytes.IndexByte(src[from:i], ' ') < 0 {
+		return -1, j
+	}
+	return i + 1, j + copy(dst[j:], src[from:i+1])
 }
 
-// specials sets the top bit of each ASCII byte of w that is a space or one of =
-// { } [ ]. The lowest such bit is correct.
-func specials(w uint64) uint64 {
-	folded := w | 0x60*all01 // = and ] become }; [ and ; become {
-	return ((w ^ 0x20*all01) - all01) | ((folded ^ braces) - all01) | ((folded ^ opening) - all01)
+// copyPlain copies the plain text at src[i] to dst[j:], and returns its length.
+// Up to 8 bytes behind it may be written as well.
+func copyPlain(dst []byte, j int, src []byte, i int) int {
+	from := i
+	for ; i+8 <= len(src); i, j = i+8, j+8 {
+		w := binary.LittleEndian.Uint64(src[i:])
+		binary.LittleEndian.PutUint64(dst[j:], w)
+		if end := notPlain(w); end != 0 {
+			return i - from + bits.TrailingZeros64(end)>>3
+		}
+	}
+	for ; i < len(src) && notPlain(uint64(src[i])|'a'*(all01-1)) == 0; i, j = i+1, j+1 {
+		dst[j] = src[i]
+	}
+	return i - from
+}
+
+// notPlain sets the top bit of each byte of w that is not a plain character:
+// control characters, space, " \ = { } [ ] and their neighbours ! | ; <, DEL,
+// and all that is not ASCII. The lowest such bit is correct, since borrows and
+// carries propagate upwards.
+func notPlain(w uint64) uint64 {
+	folded := w | 0x60*all01 // moves = [ \ ] to { | }
+	fromBrace, aboveBrace := folded+(0x80-'{')*all01, folded+(0x7f-'}')*all01
+	return ((w - '#'*all01) | fromBrace&^aboveBrace | (w + all01) | w) & all80
 }

@@ -13,34 +13,34 @@ import (
 // quoted.
 const blockMarker = "    │ "
 
-// takeBlock leaves a text of several lines, or a stack of any size, to blocks.
-func (p *painter) takeBlock(f *field) bool {
-	value := f.Value(p.src)
-	if value[0] != '"' || len(value) == len(`""`) {
-		return false
-	}
-	body := value[1 : len(value)-1]
-	if f.role == asError {
-		if bytes.IndexByte(body, '\\') < 0 || bytes.IndexByte(p.decode(body), '\n') < 0 {
-			return false
-		}
-	}
-	f.role = inBlock
-	return true
+// isText reports whether the value of s is a text that is not empty.
+func (p *painter) isText(s *jsonread.Span) bool {
+	value := s.Value(p.src)
+	return value[0] == '"' && len(value) > len(`""`)
+}
+
+// hasLines reports whether the value of s is a text of several lines.
+func (p *painter) hasLines(s *jsonread.Span) bool {
+	return p.isText(s) && bytes.IndexByte(s.Value(p.src), '\\') >= 0 &&
+		bytes.IndexByte(p.textOf(s), '\n') >= 0
+}
+
+// textOf returns the text of s, a JSON string.
+func (p *painter) textOf(s *jsonread.Span) []byte {
+	value := s.Value(p.src)
+	return p.decode(value[1 : len(value)-1])
 }
 
 // firstLine writes the message, given as a JSON string without its quotes. If
 // the message has several lines, it writes the first and leaves the others to a
 // block. It omits line breaks at the end.
-func (p *painter) firstLine(body []byte, of jsonread.Text) {
-	if of > jsonread.AnyText || bytes.IndexByte(body, '\\') < 0 {
-		p.text(body, of, inMessage)
+func (p *painter) firstLine(body []byte) {
+	if bytes.IndexByte(body, '\\') < 0 {
+		p.plain(body, inMessage)
 		return
 	}
-	first, _, more := cutLine(bytes.TrimRight(p.decode(body), "\r\n"))
-	if more {
-		p.fields[p.at[asMessage]-1].role = inBlock
-	}
+	var first []byte
+	first, _, p.isCut = cutLine(bytes.TrimRight(p.decode(body), "\r\n"))
 	if len(first) > 0 {
 		p.plain(first, inMessage)
 	}
@@ -53,36 +53,31 @@ func cutLine(text []byte) (line, rest []byte, more bool) {
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest, more
 }
 
-// blocks writes the blocks that firstLine and takeBlock have left: the message
-// first, the stack last.
-func (p *painter) blocks() {
-	message, stack := p.at[asMessage], p.at[asStack]
-	if message > 0 && p.fields[message-1].role == inBlock {
-		_, rest, _ := cutLine(p.blockText(message - 1))
+// writeBlocks writes the blocks: the message first, the stack last.
+func (p *painter) writeBlocks() {
+	if p.isCut {
+		_, rest, _ := cutLine(p.blockText(&p.at[asMessage]))
 		p.block("", rest)
 	}
-	for i := range p.fields {
-		if p.fields[i].role == inBlock && i+1 != stack && i+1 != message {
-			p.errorBlock(i)
-		}
+	for i := range p.blocks {
+		p.errorBlock(&p.blocks[i])
 	}
-	if stack > 0 && p.fields[stack-1].role == inBlock {
-		p.block("", p.blockText(stack-1))
+	if stack := &p.at[asStack]; stack.IsSet() && p.isText(stack) {
+		p.block("", p.blockText(stack))
 	}
 }
 
-// blockText returns the text of field i without the line breaks at its end.
-func (p *painter) blockText(i int) []byte {
-	value := p.fields[i].Value(p.src)
-	return bytes.TrimRight(p.decode(value[1:len(value)-1]), "\r\n")
+// blockText returns the text of s without the line breaks at its end.
+func (p *painter) blockText(s *jsonread.Span) []byte {
+	return bytes.TrimRight(p.textOf(s), "\r\n")
 }
 
-// errorBlock writes field i, with its key before the first line.
-func (p *painter) errorBlock(i int) {
-	first, rest, more := cutLine(p.blockText(i))
+// errorBlock writes s, with its key before the first line.
+func (p *painter) errorBlock(s *jsonread.Span) {
+	first, rest, more := cutLine(p.blockText(s))
 	p.marker(sgrError)
 	p.begin(sgrError)
-	p.dst = appendPlain(p.dst, p.fields[i].Key(p.src))
+	p.dst = appendPlain(p.dst, s.Key(p.src))
 	p.dst = append(p.dst, ": "...)
 	p.dst = appendPlain(p.dst, first)
 	p.end(sgrError)

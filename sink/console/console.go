@@ -119,12 +119,12 @@ var painters = sync.Pool{New: func() any { return newPainter() }}
 // forever.
 const (
 	keepSize   = 64 << 10 // bytes of a buffer
-	keepFields = 1 << 10
+	keepBlocks = 1 << 10
 )
 
 func (p *painter) release() {
 	if cap(p.buf) > keepSize || cap(p.decoded) > keepSize || cap(p.tag) > keepSize ||
-		cap(p.fields) > keepFields {
+		cap(p.fields) > keepSize || cap(p.blocks) > keepBlocks {
 		return
 	}
 	p.view, p.record = nil, nib.Record{}

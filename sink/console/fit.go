@@ -3,7 +3,7 @@
 package console
 
 import (
-	"slices"
+	"bytes"
 	"strconv"
 )
 
@@ -49,98 +49,42 @@ func (p *painter) messageColumns() int {
 		beyond*(widestMessages-narrowestMessages)/(wideTerminal-narrowTerminal)
 }
 
-// token records that a field or the call site begins at from, including the
-// spaces before it, if it was written there and not left to a block.
-func (p *painter) token(from int) {
-	if p.width > 0 && len(p.dst) > from {
-		p.tokens = append(p.tokens, from)
-	}
-}
+// rowBreak follows each field where the line may go on in another row. It is in
+// no text, and counts as one column.
+const rowBreak = '\n'
 
-// fit fits the tokens of the line, written one after the other, into the
-// terminal: aligned by pad spaces or, if there is less room, a few steps to the
-// left, so that lines of one kind stay aligned, or otherwise in further rows.
+// fit writes the fields: aligned by pad spaces or, if there is less room in the
+// terminal, a few steps to the left, so that lines of one kind stay aligned, or
+// otherwise in several rows. The terminal wraps fields longer than a row, like
+// messages; the first one of a line stays beside the message.
 func (p *painter) fit(pad int) {
-	if len(p.tokens) == 0 {
-		return
-	}
-	first := p.tokens[0]
-	column := width(p.dst[p.row:first])
-	needed := column + width(p.dst[first:])
+	column, gap := width(p.dst[p.row:]), p.gap
+	needed := column + gap + width(p.fields) - 1
 	if over := needed + pad - p.width; over > 0 {
 		pad = max(pad-(over+alignStep-1)/alignStep*alignStep, 0)
 	}
-	switch {
-	case needed <= p.width:
-		end := len(p.dst)
-		p.dst = slices.Grow(p.dst, pad)[:end+pad]
-		copy(p.dst[first+pad:], p.dst[first:end])
-		fill(p.dst[first : first+pad])
-	default:
-		p.wrap(column)
+	fits := needed <= p.width
+	if fits {
+		gap += pad
 	}
-}
-
-// wrap moves tokens that do not fit into a row to the next one. The terminal
-// wraps tokens longer than a row, like messages; the first one of a line stays
-// beside the message. column is the current end of the first row.
-func (p *painter) wrap(column int) {
 	indent := p.headWidth + rowIndent
 	if p.width-indent < leastRow {
 		indent = narrowIndent
 	}
-	p.breaks = p.breaks[:0]
-	for i, from := range p.tokens {
-		end := len(p.dst)
-		if i+1 < len(p.tokens) {
-			end = p.tokens[i+1]
-		}
+	for i, fields := 0, p.fields; len(fields) > 0; i++ {
+		var field []byte
+		field, fields, _ = bytes.Cut(fields, []byte{rowBreak})
 		column = (column-1)%p.width + 1
-		columns, gap := width(p.dst[from:end]), gapAt(p.dst[from:])
-		tooLong := columns-gap > p.width-indent
-		full := column+columns > p.width && column > indent
-		if tooLong && i > 0 || full && !tooLong {
-			p.breaks = append(p.breaks, from)
-			column, columns = indent, columns-gap
+		columns := width(field)
+		tooLong := columns > p.width-indent
+		full := column+gap+columns > p.width && column > indent
+		if !fits && (tooLong && i > 0 || full && !tooLong) {
+			p.dst = append(p.dst, '\n')
+			column, gap = 0, indent
 		}
-		column += columns
-	}
-	p.breakRows(indent)
-}
-
-// breakRows replaces the spaces at p.breaks by a line break and indent. The
-// spaces may be more than that, so the rows are written anew from a copy.
-func (p *painter) breakRows(indent int) {
-	if len(p.breaks) == 0 {
-		return
-	}
-	first := p.breaks[0]
-	p.decoded = append(p.decoded[:0], p.dst[first:]...)
-	p.dst = p.dst[:first]
-	for i, from := range p.breaks {
-		row := p.decoded[from-first:]
-		if i+1 < len(p.breaks) {
-			row = row[:p.breaks[i+1]-from]
-		}
-		p.dst = append(p.dst, '\n')
-		end := len(p.dst)
-		p.dst = slices.Grow(p.dst, indent)[:end+indent]
-		fill(p.dst[end:])
-		p.dst = append(p.dst, row[gapAt(row):]...)
-	}
-}
-
-// gapAt returns the number of spaces that text begins with.
-func gapAt(text []byte) int {
-	n := 0
-	for n < len(text) && text[n] == ' ' {
-		n++
-	}
-	return n
-}
-
-func fill(b []byte) {
-	for i := range b {
-		b[i] = ' '
+		p.spaces(gap)
+		p.dst = append(p.dst, field...)
+		column += gap + columns
+		gap = 1
 	}
 }

@@ -22,14 +22,14 @@ type view struct {
 	headWidth    int // columns of time and level, including the spaces after them
 	messageWidth int // if 0, it depends on the width of the terminal
 
-	keys         [roles]string
-	durations    []string
-	special      [256]bool     // the marks of the keys of fields with a role
-	unit         time.Duration // unit of durations written as numbers
-	levels       []linevalue.LevelName
-	messageFirst bool
-	lineFormat   string // format of the time in a line
-	lineZone     *time.Location
+	keys          [roles]string
+	durations     []string
+	inRow, inRows *jsonread.Pairs // how fields are written into one row, and into several
+	unit          time.Duration   // unit of durations written as numbers
+	levels        []linevalue.LevelName
+	messageFirst  bool
+	lineFormat    string // format of the time in a line
+	lineZone      *time.Location
 }
 
 func newView(c Config, color bool) *view {
@@ -50,9 +50,13 @@ func newView(c Config, color bool) *view {
 	for _, key := range c.Durations {
 		v.durations = append(v.durations, escapedKey(key))
 	}
-	for _, key := range append(append([]string{panicKey}, v.keys[:]...), v.durations...) {
-		v.special[keyMark([]byte(key))] = true
+	before, equals := "", "="
+	if color {
+		before, equals = sgrKey, "="+sgrReset
 	}
+	special := append(append([]string{panicKey}, v.keys[:]...), v.durations...)
+	v.inRow = jsonread.NewPairs(before, equals, ' ', special...)
+	v.inRows = jsonread.NewPairs(before, equals, rowBreak, special...)
 	switch nib.OmitKey {
 	case c.TimeFormat, c.Layout.TimeKey:
 		v.timeFormat = ""
@@ -82,12 +86,15 @@ type painter struct {
 	width    int // columns of the terminal; 0 or less: there is none
 	askWidth func(fd uintptr)
 
-	src    []byte     // the line
-	fields []field    // the fields of the line
-	at     [roles]int // the index of a role in fields, plus 1
+	src       []byte               // the line
+	at        [roles]jsonread.Span // the members with a role
+	fields    []byte               // the other members as written
+	separator byte                 // follows each of fields
+	messageAt int                  // offset in fields at which the message was
+	blocks    []jsonread.Span      // errors of several lines
+	isCut     bool                 // the message has more lines, for a block
 
 	decoded, tag, clock []byte // scratch space
-	tokens, breaks      []int  // scratch space of fit
 
 	buf    []byte // buffer for the output of the sink
 	record nib.Record
@@ -100,28 +107,34 @@ func (p *painter) line(dst, line []byte, known *nib.Record) []byte {
 	if p.split(line) {
 		p.head(known)
 		p.body()
+		p.dst = append(p.dst, '\n')
+		p.gap = 0 // nothing followed
+		p.writeBlocks()
 	} else {
 		line = bytes.TrimSuffix(line, []byte{'\n'})
 		p.dst = appendPlain(p.dst, bytes.TrimSuffix(line, []byte{'\r'}))
+		p.dst = append(p.dst, '\n')
 	}
-	p.dst = append(p.dst, '\n')
-	p.gap = 0 // nothing followed
-	p.blocks()
 	dst, p.dst, p.src = p.dst, nil, nil // the bytes belong to the caller
 	return dst
 }
 
 // begin writes the pending spaces, and switches color on.
 func (p *painter) begin(color string) {
-	const spaces = "                                                                "
-	for ; p.gap > len(spaces); p.gap -= len(spaces) {
-		p.dst = append(p.dst, spaces...)
-	}
-	p.dst = append(p.dst, spaces[:p.gap]...)
+	p.spaces(p.gap)
 	p.gap = 0
 	if p.color {
 		p.dst = append(p.dst, color...)
 	}
+}
+
+// spaces writes n spaces.
+func (p *painter) spaces(n int) {
+	const spaces = "                                                                "
+	for ; n > len(spaces); n -= len(spaces) {
+		p.dst = append(p.dst, spaces...)
+	}
+	p.dst = append(p.dst, spaces[:n]...)
 }
 
 // end switches color off again.
@@ -180,7 +193,7 @@ func (p *painter) time(raw []byte, known *nib.Record) {
 	case isTimed:
 		t = time.Unix(0, known.Time)
 	default:
-		p.value(raw, jsonread.AnyText)
+		p.value(raw)
 		return
 	}
 	t = t.In(p.timeZone)
@@ -203,31 +216,20 @@ func appendClock(dst []byte, t time.Time) []byte {
 
 func digit(n int) byte { return '0' + byte(n) }
 
-// body writes logger, message, fields and call site.
+// body writes logger, message and fields.
 func (p *painter) body() {
 	pad := 0
 	if columns := p.logger() + p.message(); columns > 0 {
 		p.gap = 2
 		pad = max(p.messageColumns()-columns, 0)
 	}
-	if p.width <= 0 {
-		p.gap += pad
-	}
-	p.tokens = p.tokens[:0]
-	for i := range p.fields {
-		from := len(p.dst)
-		p.field(&p.fields[i])
-		p.token(from)
-	}
-	if raw := p.valueOf(asCaller); raw != nil {
-		from := len(p.dst)
-		p.begin(sgrDim)
-		p.value(raw, jsonread.AnyText)
-		p.end(sgrDim)
-		p.token(from)
-	}
-	if p.width > 0 {
+	switch {
+	case len(p.fields) == 0:
+	case p.width > 0:
 		p.fit(pad)
+	default:
+		p.spaces(p.gap + pad)
+		p.dst = append(p.dst, p.fields[:len(p.fields)-1]...)
 	}
 }
 
@@ -239,7 +241,7 @@ func (p *painter) logger() int {
 	}
 	p.begin(sgrLogger)
 	from := len(p.dst)
-	p.value(raw, jsonread.AnyText)
+	p.value(raw)
 	p.dst = append(p.dst, ':')
 	columns := width(p.dst[from:])
 	p.end(sgrLogger)
@@ -259,48 +261,35 @@ func (p *painter) message() int {
 	}
 	p.begin(color)
 	from := len(p.dst)
-	of := p.fields[p.at[asMessage]-1].OfValue
 	if raw[0] == '"' {
-		p.firstLine(raw[1:len(raw)-1], of)
+		p.firstLine(raw[1 : len(raw)-1])
 	} else {
-		p.value(raw, jsonread.AnyText)
+		p.value(raw)
 	}
-	columns := len(p.dst) - from
-	if of == jsonread.AnyText {
-		columns = width(p.dst[from:])
-	}
+	columns := width(p.dst[from:])
 	p.end(color)
 	return columns
 }
 
-// field writes a field without a fixed place.
-func (p *painter) field(f *field) {
-	switch f.role {
-	case asField:
-	case asDuration:
-		p.key(f.Key(p.src), f.OfKey)
-		p.duration(f.Value(p.src))
-		p.gap = 1
+// field writes a field without a fixed place, or leaves it to the blocks.
+func (p *painter) field(s *jsonread.Span, r role) {
+	key, value := s.Key(p.src), s.Value(p.src)
+	switch {
+	case r == asError && p.hasLines(s):
+		p.blocks = append(p.blocks, *s)
 		return
-	case asStack:
-		if p.takeBlock(f) {
-			return
-		}
-	case asError:
-		if p.takeBlock(f) {
-			return
-		}
+	case r == asError:
 		p.begin(sgrError)
-		p.text(f.Key(p.src), f.OfKey, inKey)
+		p.text(key, inKey)
 		p.dst = append(p.dst, '=')
-		p.value(f.Value(p.src), f.OfValue)
+		p.value(value)
 		p.end(sgrError)
-		p.gap = 1
-		return
+	case r == asDuration:
+		p.key(key)
+		p.duration(value)
 	default:
-		return
+		p.key(key)
+		p.value(value)
 	}
-	p.key(f.Key(p.src), f.OfKey)
-	p.value(f.Value(p.src), f.OfValue)
-	p.gap = 1
+	p.dst = append(p.dst, p.separator)
 }

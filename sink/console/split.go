@@ -3,6 +3,8 @@
 package console
 
 import (
+	"slices"
+
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
 	"github.com/nib-log/nib/internal/jsonread"
@@ -21,16 +23,9 @@ const (
 	asError
 	asField // any other
 	asDuration
-	inBlock // below the line
 
 	roles = int(asField) // the number of roles with a key
 )
-
-// A field is a member of a line.
-type field struct {
-	jsonread.Span
-	role role
-}
 
 // roleKeys returns the key of each role, escaped as nib writes it. A field that
 // the layout omits gets a key that no field has.
@@ -62,9 +57,6 @@ func escapedKey(key string) string {
 // roleOf returns the role of a key. A key that is escaped unnecessarily is not
 // recognised: no log library writes its keys like that.
 func (v *view) roleOf(key []byte) role {
-	if !v.special[keyMark(key)] {
-		return asField // most keys
-	}
 	for i := range v.keys {
 		if string(key) == v.keys[i] {
 			return role(i)
@@ -81,61 +73,82 @@ func (v *view) roleOf(key []byte) role {
 	return asField
 }
 
-// keyMark is a hash of the ends and the length of a key.
-func keyMark(key []byte) byte {
-	n := byte(len(key))
-	if n == 0 {
-		return 0
-	}
-	return key[0] + key[len(key)-1]<<2 + n<<4
-}
-
 // panicKey is the key with which nib and nibhttp write the text of a panic.
 const panicKey = "panic"
 
-// split splits line into p.fields and gives each field its role. It returns
-// false unless line is a JSON object with at least one field.
+// split appends the fields of line, and its call site, to p.fields as they are
+// written, each followed by p.separator. Other members go to p.at, and errors
+// of several lines to p.blocks. It returns false unless line is a JSON object
+// with at least one member.
 func (p *painter) split(line []byte) bool {
-	p.src, p.fields, p.at = jsonread.TrimSpace(line), p.fields[:0], [roles]int{}
+	p.src, p.at, p.blocks = jsonread.TrimSpace(line), [roles]jsonread.Span{}, p.blocks[:0]
+	p.isCut = false
 	if len(p.src) == 0 || p.src[0] != '{' {
 		return false
 	}
-	members := jsonread.MembersOf(p.src)
-	for {
-		n := len(p.fields)
-		p.fields = append(p.fields, field{})
-		f := &p.fields[n] // set in place: a copy would wait for the stores to its parts
-		if !members.Next(&f.Span) {
-			p.fields = p.fields[:n]
-			return n > 0 && members.Complete()
-		}
-		f.role = p.roleOf(f.Key(p.src))
-		if f.role < asError {
-			p.place(f, n+1)
-		}
+	pairs := p.inRow
+	p.separator = ' '
+	if p.width > 0 {
+		pairs, p.separator = p.inRows, rowBreak
 	}
+	// The painter writes to p.dst.
+	p.dst, p.fields = p.fields[:0], p.dst
+	members, found := jsonread.MembersOf(p.src), false
+	for s := new(jsonread.Span); ; found = true {
+		var ok bool
+		if p.dst, ok = members.AppendPairs(p.dst, pairs, s); !ok {
+			break
+		}
+		p.member(s)
+	}
+	found = found || len(p.dst) > 0
+	if raw := p.valueOf(asCaller); raw != nil {
+		p.begin(sgrDim)
+		p.value(raw)
+		p.end(sgrDim)
+		p.dst = append(p.dst, p.separator)
+	}
+	p.dst, p.fields = p.fields, p.dst
+	return found && members.Complete()
 }
 
-// place sets p.at for f, field number n, unless another field has its role. Of
-// duplicate keys the last message wins, because nib writes it after all fields
-// unless the layout has it first. For all other roles the first field wins.
-// There may be several errors.
-func (p *painter) place(f *field, n int) {
-	switch earlier := p.at[f.role]; {
-	case earlier == 0:
-		p.at[f.role] = n
-	case f.role == asMessage && !p.messageFirst:
-		p.fields[earlier-1].role = asField
-		p.at[f.role] = n
-	default:
-		f.role = asField
+// member places s. Of duplicate keys the last message wins, because nib writes
+// it after all fields unless the layout has it first: the earlier one becomes a
+// field where it was. For all other roles the first member wins. There may be
+// several errors.
+func (p *painter) member(s *jsonread.Span) {
+	r := p.roleOf(s.Key(p.src))
+	if r >= asError {
+		p.field(s, r)
+		return
 	}
+	earlier := p.at[r]
+	replaces := r == asMessage && !p.messageFirst
+	if earlier.IsSet() && !replaces {
+		p.field(s, asField)
+		return
+	}
+	p.at[r] = *s
+	if r == asStack && !p.isText(s) {
+		p.field(s, asField)
+	}
+	if r != asMessage {
+		return
+	}
+	if earlier.IsSet() {
+		from := len(p.dst)
+		p.field(&earlier, asField)
+		slices.Reverse(p.dst[p.messageAt:from])
+		slices.Reverse(p.dst[from:])
+		slices.Reverse(p.dst[p.messageAt:])
+	}
+	p.messageAt = len(p.dst)
 }
 
-// valueOf returns the value of the field with a role, or nil.
+// valueOf returns the value of the member with a role, or nil.
 func (p *painter) valueOf(r role) []byte {
-	if i := p.at[r]; i > 0 {
-		return p.fields[i-1].Value(p.src)
+	if s := &p.at[r]; s.IsSet() {
+		return s.Value(p.src)
 	}
 	return nil
 }

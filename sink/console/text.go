@@ -69,12 +69,8 @@ func literal(text []byte, p place) bool {
 
 // text writes the text of a JSON string, given without its quotes: unquoted if
 // place at allows it, and quoted otherwise.
-func (p *painter) text(body []byte, of jsonread.Text, at place) {
-	switch {
-	case of == jsonread.PlainText && len(body) > 0 && (at != inValue || !jsonread.IsScalar(body)):
-		p.dst = append(p.dst, body...)
-		return
-	case of == jsonread.AnyText && bytes.IndexByte(body, '\\') >= 0:
+func (p *painter) text(body []byte, at place) {
+	if bytes.IndexByte(body, '\\') >= 0 {
 		body = p.decode(body)
 	}
 	p.plain(body, at)

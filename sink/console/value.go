@@ -8,15 +8,14 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/jsonenc"
-	"github.com/nib-log/nib/internal/jsonread"
 	"github.com/nib-log/nib/internal/linevalue"
 )
 
-// value writes a JSON value that is known to be valid, and its class.
-func (p *painter) value(raw []byte, of jsonread.Text) {
+// value writes a JSON value that is known to be valid.
+func (p *painter) value(raw []byte) {
 	switch raw[0] {
 	case '"':
-		p.text(raw[1:len(raw)-1], of, inValue)
+		p.text(raw[1:len(raw)-1], inValue)
 	case '{', '[':
 		p.nested(raw)
 	default:
@@ -38,9 +37,9 @@ func (p *painter) nested(raw []byte) {
 			end := stringEnd(raw, i)
 			body := raw[i+1 : end-1]
 			if i = end; isName(raw[end:]) {
-				p.key(body, jsonread.AnyText)
+				p.key(body)
 			} else {
-				p.text(body, jsonread.AnyText, inValue)
+				p.text(body, inValue)
 			}
 		default:
 			p.dst = append(p.dst, c)
@@ -73,9 +72,9 @@ func isName(rest []byte) bool {
 }
 
 // key writes the key of a field and its equals sign.
-func (p *painter) key(key []byte, of jsonread.Text) {
+func (p *painter) key(key []byte) {
 	p.begin(sgrKey)
-	p.text(key, of, inKey)
+	p.text(key, inKey)
 	p.dst = append(p.dst, '=')
 	p.end(sgrKey)
 }
@@ -85,7 +84,7 @@ func (p *painter) key(key []byte, of jsonread.Text) {
 func (p *painter) duration(raw []byte) {
 	d, ok := parseDuration(raw, p.unit)
 	if !ok {
-		p.value(raw, jsonread.AnyText)
+		p.value(raw)
 		return
 	}
 	from := len(p.dst)

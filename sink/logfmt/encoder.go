@@ -21,12 +21,13 @@ const (
 // returns nothing deeper.
 const maxNesting = 10000
 
+var pairs = jsonread.NewPairs("", "=", ' ')
+
 const space = " \t\r\n"
 
 // An encoder writes one line at a time.
 type encoder struct {
 	flatten bool
-	begun   bool // a field has been written
 	depth   int
 	path    []byte // the keys of the enclosing objects, escaped, each with its dot
 	text    []byte // scratch space
@@ -39,10 +40,13 @@ type encoder struct {
 func (e *encoder) line(dst, line []byte) []byte {
 	from := len(dst)
 	line = jsonread.TrimSpace(line)
-	e.begun, e.depth, e.path = false, 0, e.path[:0]
+	e.depth, e.path = 0, e.path[:0]
 	dst, ok := e.object(dst, line)
-	if !ok {
+	switch {
+	case !ok:
 		dst = appendForeign(dst[:from], line)
+	case len(dst) > from:
+		dst = dst[:len(dst)-1]
 	}
 	return append(dst, '\n')
 }
@@ -54,10 +58,13 @@ func (e *encoder) object(dst, line []byte) ([]byte, bool) {
 		return dst, false
 	}
 	members := jsonread.MembersOf(line)
-	for s := new(jsonread.Span); members.Next(s); {
+	for s := new(jsonread.Span); ; {
+		var more bool
+		if dst, more = members.AppendPairs(dst, pairs, s); !more {
+			return dst, members.Complete()
+		}
 		dst = e.field(dst, line, s)
 	}
-	return dst, members.Complete()
 }
 
 // field appends one field of obj, the object whose path is e.path, or the
@@ -69,26 +76,16 @@ func (e *encoder) field(dst, obj []byte, s *jsonread.Span) []byte {
 			return dst
 		}
 	}
-	if e.begun {
-		dst = append(dst, ' ')
-	}
-	e.begun = true
-	if e.depth > 0 {
-		dst = append(dst, e.path...)
-	}
-	if s.OfKey == jsonread.PlainText && len(key) > 0 {
-		dst = append(dst, key...)
-	} else {
-		dst = e.appendKey(dst, key)
-	}
-	dst = append(dst, '=')
-	switch c := value[0]; c {
+	dst = append(e.appendKey(append(dst, e.path...), key), '=')
+	switch value[0] {
 	case '"':
-		return appendString(dst, value, s.OfValue)
+		dst = appendString(dst, value)
 	case '{', '[':
-		return e.appendJSON(dst, value)
+		dst = e.appendJSON(dst, value)
+	default:
+		dst = append(dst, value...)
 	}
-	return append(dst, value...)
+	return append(dst, ' ')
 }
 
 // flattened appends the fields of an object. If the object is written as JSON

@@ -53,15 +53,11 @@ func isPlain(text []byte) bool {
 }
 
 // appendString appends a string that is given with its quotes, as written in
-// the line, and its class. Plain text has no escape sequences, so it needs no
-// decoding.
-func appendString(dst, quoted []byte, of jsonread.Text) []byte {
+// the line. Plain text has no escape sequences, so it needs no decoding.
+func appendString(dst, quoted []byte) []byte {
 	text := quoted[1 : len(quoted)-1]
-	if (of == jsonread.PlainText || isPlain(text)) && len(text) > 0 && !jsonread.IsScalar(text) {
+	if isPlain(text) && len(text) > 0 && !jsonread.IsScalar(text) {
 		return append(dst, text...)
-	}
-	if of > jsonread.AnyText {
-		return append(dst, quoted...)
 	}
 	if out, err := jsonread.AppendCompact(dst, quoted, 0); err == nil {
 		return out
