@@ -54,8 +54,7 @@ func New(w io.Writer, c Config) *Sink {
 		out:   nib.WriterSink(out),
 		fixed: fixedWidth(c.Width, os.Getenv),
 	}
-	writes := contract.TraitsOf(s.out) & contract.WritesLines
-	s.traits = contract.TraitsFor(s, contract.TextDurations|writes)
+	s.traits = contract.TraitsFor(s, contract.TextDurations|contract.TraitsOf(s.out))
 	if s.fixed == 0 {
 		s.terminal = terminalOf(w)
 	}
