@@ -354,6 +354,7 @@ var noConsequence = map[string]string{
 	"truncate store.(*Spent).part":    "as above",
 	"remove store.(*Dir).Make":        "a file that is left in the way makes creating the next one fail, which is reported",
 	"remove store.(*Copies).Make":     "as above",
+	"remove store.(*Copies).open":     "as above",
 	"remove store.(*Dir).unmake":      "as above, and the failure to make it is reported",
 	"close store.(*Spent).close":      "the file is deleted",
 	"close store.(*Dir).Unlock":       "the lock: what is in the file is for people only",

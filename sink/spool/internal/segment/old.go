@@ -50,7 +50,8 @@ func (g *Old) NeverGiven(seq, missing uint64) uint64 {
 // the bytes of b differ, and returns b. A record has the same offset in both.
 func (g *Old) Complete(b, kept []byte) []byte {
 	b = append(b, make([]byte, max(len(kept)-len(b), 0))...)
-	for sc := NewScanner(kept, g.Identity, g.First); ; {
+	sc := NewScanner(kept, g.Identity, g.First)
+	for sc.isCopy = true; ; {
 		rec, _, ok := sc.Next()
 		if !ok {
 			return b

@@ -38,6 +38,8 @@ func TestComplete(t *testing.T) {
 	old := oldOf(len(offsets))
 	damaged := bytes.Clone(g.b)
 	damaged[offsets[2]+RecordHead]++
+	stale := bytes.Clone(g.b) // with bytes of another segment, which look like a claim
+	le.PutUint64(stale[offsets[2]:], uint64(uint32(offsets[2]-offsets[4])))
 	for _, c := range []struct {
 		name    string
 		b, kept []byte
@@ -52,6 +54,7 @@ func TestComplete(t *testing.T) {
 		{"the file is gone", nil, g.b, true},
 		{"the copy is shorter", g.b, g.b[:offsets[3]], true},
 		{"the copy is empty", g.b, nil, true},
+		{"old bytes in the copy", without(g, offsets, 3), stale, true},
 	} {
 		got := old.Complete(bytes.Clone(c.b), c.kept)
 		if old.HasAll(got) != c.whole || len(got) != max(len(c.b), len(c.kept)) {

@@ -7,11 +7,12 @@ import "bytes"
 // A Scanner reads the records of a segment without writers, and determines
 // which are missing. It changes nothing.
 type Scanner struct {
-	b     []byte // the existing part of the segment
-	seed  uint32
-	At    int    // offset at which the next record should be
-	Want  uint64 // number of the next record
-	limit uint64 // the numbers of all records of the segment are below it
+	b      []byte // the existing part of the segment
+	seed   uint32
+	At     int    // offset at which the next record should be
+	Want   uint64 // number of the next record
+	limit  uint64 // the numbers of all records of the segment are below it
+	isCopy bool   // b is a copy, which has no claims, but may have bytes of other segments
 }
 
 // A Gap describes the records that are missing before a record.
@@ -37,13 +38,17 @@ func NewScanner(b []byte, id Identity, first uint64) *Scanner {
 // record is recognized by its number and a checksum that is different for each
 // segment.
 func (s *Scanner) Next() (rec []byte, g Gap, ok bool) {
-	lost := false // s.At may be inside a record
+	lost := s.isCopy // s.At may be inside a record
 	for s.At+RecordHead <= len(s.b) {
-		if rec, seq, ok := recordAt(s.b, s.At, s.seed); ok && seq >= s.Want && seq < s.limit {
-			g.numbers = seq - s.Want
-			s.At += Align(len(rec))
-			s.Want = seq + 1
-			return rec, g, true
+		// The number is compared first: the checksum of what is no record may
+		// be of megabytes.
+		if seq := SeqOf(s.b[s.At:]); seq >= s.Want && seq < s.limit {
+			if rec, _, ok := recordAt(s.b, s.At, s.seed); ok {
+				g.numbers = seq - s.Want
+				s.At += Align(len(rec))
+				s.Want = seq + 1
+				return rec, g, true
+			}
 		}
 		w := stored(word(s.b, s.At).Load())
 		claim := -int(int32(uint32(w)))

@@ -39,19 +39,14 @@ func (c *Copies) Make(g *segment.Segment, from, to int) (f vfs.File, err error) 
 		return nil, err
 	}
 	name := d.Name(CopyName(g.Number))
-	_ = d.FS.Remove(name + MadeSuffix) // the new file must be all zeros
-	f, err = d.FS.Open(name+MadeSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err = leaveRoom(f, g.Size, d.minFree, name); err == nil {
-		err = f.Preallocate(g.Size)
-	}
+	f, err = c.open(name+MadeSuffix, g.Size)
 	if err == nil {
-		_, err = f.WriteAt(g.Bytes()[:88], 0)
-	}
-	if err == nil && g.Continued {
-		_, err = f.WriteAt(g.Bytes()[segment.StreamsAt:segment.StreamsEnd], segment.StreamsAt)
+		head := make([]byte, segment.HeaderSize)
+		copy(head[:88], g.Bytes())
+		if g.Continued {
+			copy(head[segment.StreamsAt:segment.StreamsEnd], g.Bytes()[segment.StreamsAt:])
+		}
+		_, err = f.WriteAt(head, 0)
 	}
 	if err == nil {
 		_, err = f.WriteAt(g.Bytes()[from:to], int64(from))
@@ -63,7 +58,7 @@ func (c *Copies) Make(g *segment.Segment, from, to int) (f vfs.File, err error) 
 		f, err = d.rename(f, name)
 	}
 	if err == nil {
-		err = d.FS.SyncDir(d.Path)
+		err = d.Spares.sync()
 	}
 	if err != nil {
 		if f != nil {
@@ -73,6 +68,27 @@ func (c *Copies) Make(g *segment.Segment, from, to int) (f vfs.File, err error) 
 		return nil, err
 	}
 	return f, nil
+}
+
+// open opens an allocated file for a copy: a spare one, which has old bytes, or
+// a new one. With an error, there may be a file as well.
+func (c *Copies) open(made string, size int64) (f vfs.File, err error) {
+	d := c.dir
+	if d.Spares.reuseCopy(made, size) {
+		if f, err = d.FS.Open(made, os.O_RDWR, 0); err == nil {
+			return f, nil
+		}
+		d.note("reuse a copy", err)
+	}
+	_ = d.FS.Remove(made)
+	f, err = d.FS.Open(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = leaveRoom(f, size, d.minFree, made); err == nil {
+		err = f.Preallocate(size)
+	}
+	return f, err
 }
 
 // Own records that the copier owns the copy of a segment: only the copier
@@ -122,12 +138,17 @@ func (c *Copies) Remove(number uint64) error {
 	return c.RemoveOwned(number)
 }
 
-// RemoveOwned deletes the copy of a segment. The copier does not own it any
-// more.
+// RemoveOwned deletes the copy of a segment, or keeps the file for Make. The
+// copier does not own it any more.
 func (c *Copies) RemoveOwned(number uint64) error {
 	c.mu.Lock()
+	_, owned := c.owned[number]
 	delete(c.owned, number)
 	c.mu.Unlock()
+	noPages := func(done func([]byte, func())) { done(nil, nil) }
+	if owned && c.dir.Spares.add(CopyName(number), true, noPages) {
+		return nil
+	}
 	f, err := c.dir.unlink(CopyName(number))
 	c.dir.Sweeper.Add(&Spent{file: f})
 	return err

@@ -36,7 +36,17 @@ func put(t *testing.T, d *Dir, number, first uint64, records int) segment.Identi
 	noError(t, err)
 	_, err = d.Publish(g, f)
 	noError(t, err)
-	if first > 0 && !g.Begin(segment.Start{First: first}) {
+	if first > 0 {
+		fill(t, g, first, records)
+	}
+	g.Done(nil)
+	return g.Identity
+}
+
+// fill takes a segment into use, and writes records numbered from first on.
+func fill(t *testing.T, g *segment.Segment, first uint64, records int) {
+	t.Helper()
+	if !g.Begin(segment.Start{First: first}) {
 		t.Fatal(g.Fault())
 	}
 	for range records {
@@ -50,8 +60,6 @@ func put(t *testing.T, d *Dir, number, first uint64, records int) segment.Identi
 			t.Fatal(g.Fault())
 		}
 	}
-	g.Done(nil)
-	return g.Identity
 }
 
 // reopened continues a segment behind its last record.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -88,6 +89,7 @@ func (d *Dir) Beginning(g *segment.Old) (b []byte, err error) {
 	b, err = d.Bytes(SegmentName(g.Number), segment.MinSize)
 	if errors.Is(err, fs.ErrNotExist) && g.Copied {
 		b, err = d.Bytes(CopyName(g.Number), segment.MinSize)
+		b = g.Complete(slices.Clip(b[:min(len(b), segment.HeaderSize)]), b)
 	}
 	if IsPartial(err) {
 		err = nil

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -29,17 +30,21 @@ import (
 // A power failure may bring back old bytes in any page except the first two. No
 // old record is a record of the new segment: its number is lower than the first
 // one there, and its checksum began with another seed.
+//
+// The copy of a settled segment becomes the copy of another one in the same
+// steps, but is not cleared: old bytes stay wherever nothing is copied.
 
-// A spare is the file of a settled segment.
+// A spare is the file of a settled segment, or of its copy.
 type spare struct {
 	name    string // temporary
 	pages   []byte // nil while a goroutine may still use them
 	unmap   func()
-	hidden  bool // the temporary name is on the disk
-	cleared bool // the pages are zeros
+	hidden  atomic.Bool // the temporary name is on the disk
+	cleared bool        // the pages are zeros
+	isCopy  bool
 }
 
-const mostSpares = 4
+const mostSpares = 4 // of each kind
 
 // Spares are the spares of a directory. Methods may be called concurrently,
 // except Clear and Create.
@@ -61,17 +66,20 @@ const SpareTime = time.Second
 // RemoveSettled is Remove for a segment that is settled. Create may use its
 // file again.
 func (d *Dir) RemoveSettled(number uint64, g *segment.Segment) error {
-	if g != nil && g.IsReusable() && d.Spares.add(number, g) {
+	if g != nil && g.IsReusable() && d.Spares.add(SegmentName(number), false, g.DoneFor) {
 		return d.Copies.Remove(number)
 	}
 	return d.Remove(number, g)
 }
 
-// add makes the file of a segment a spare. If it returns false, the caller
-// must remove the file.
-func (s *Spares) add(number uint64, g *segment.Segment) bool {
+// add makes the file of a segment or copy a spare. If it returns false, the
+// caller must remove the file. done calls its argument once no goroutine uses
+// the pages.
+func (s *Spares) add(
+	name string, isCopy bool, done func(func(pages []byte, unmap func())),
+) bool {
 	s.mu.Lock()
-	ok := s.allowed && len(s.list)+s.renaming < mostSpares
+	ok := s.allowed && s.count(isCopy)+s.renaming < mostSpares
 	if ok {
 		s.renaming++
 	}
@@ -79,10 +87,10 @@ func (s *Spares) add(number uint64, g *segment.Segment) bool {
 	if !ok {
 		return false
 	}
-	x := &spare{name: SegmentName(number) + MadeSuffix}
+	x := &spare{name: name + MadeSuffix, isCopy: isCopy}
 	err := s.dir.Held()
 	if err == nil {
-		err = s.dir.FS.Rename(s.dir.Name(SegmentName(number)), s.dir.Name(x.name))
+		err = s.dir.FS.Rename(s.dir.Name(name), s.dir.Name(x.name))
 	}
 	s.mu.Lock()
 	s.renaming--
@@ -92,10 +100,10 @@ func (s *Spares) add(number uint64, g *segment.Segment) bool {
 	ok = s.allowed
 	s.mu.Unlock()
 	if err != nil {
-		s.dir.note("keep a segment for reuse", Ignore(err, ErrReplaced, fs.ErrNotExist))
+		s.dir.note("keep a file for reuse", Ignore(err, ErrReplaced, fs.ErrNotExist))
 		return false
 	}
-	g.DoneFor(func(pages []byte, unmap func()) {
+	done(func(pages []byte, unmap func()) {
 		s.mu.Lock()
 		x.pages, x.unmap = pages, unmap
 		kept := slices.Contains(s.list, x)
@@ -112,6 +120,37 @@ func (s *Spares) add(number uint64, g *segment.Segment) bool {
 		s.Drop(false)
 	}
 	return true
+}
+
+// count returns the number of spares of a kind. The lock is held.
+func (s *Spares) count(copies bool) (n int) {
+	for _, x := range s.list {
+		if x.isCopy == copies {
+			n++
+		}
+	}
+	return n
+}
+
+// reuseCopy renames a spare copy to made, if there is one. It is called by the
+// copier.
+func (s *Spares) reuseCopy(made string, size int64) bool {
+	x := s.first(func(x *spare) bool { return x.isCopy && x.hidden.Load() })
+	if x == nil {
+		return false
+	}
+	if _, ok := s.remove(x); !ok {
+		return false // another goroutine deletes it
+	}
+	ok, err := s.isUsable(x, size)
+	if ok && err == nil {
+		err = s.dir.FS.Rename(s.dir.Name(x.name), made)
+	}
+	s.dir.note("reuse a copy", Ignore(err, ErrReplaced))
+	if !ok || err != nil {
+		s.free(x, nil)
+	}
+	return ok && err == nil
 }
 
 // remove removes x from the list, and returns its pages if no goroutine uses
@@ -198,9 +237,13 @@ func (s *Spares) Drop(keepOne bool) (dropped bool) {
 // drop deletes a spare.
 func (s *Spares) drop(x *spare) {
 	pages, ok := s.remove(x)
-	if !ok {
-		return // another goroutine deletes it
+	if ok { // otherwise another goroutine deletes it
+		s.free(x, pages)
 	}
+}
+
+// free deletes a spare that is no longer in the list.
+func (s *Spares) free(x *spare, pages []byte) {
 	f, err := s.dir.unlink(x.name)
 	s.dir.note("delete a segment", err) // the next start deletes it
 	if pages == nil {
@@ -241,7 +284,7 @@ func (s *Spares) create(number uint64, size int64, rest func()) *segment.Segment
 // on the disk already. It is called by the goroutine that calls Create. If the
 // file must not be used, Create will find that out.
 func (s *Spares) Clear(size int64, rest func()) {
-	x := s.first(func(x *spare) bool { return x.isReady() && x.hidden })
+	x := s.first(func(x *spare) bool { return x.isReady() && x.hidden.Load() })
 	if x == nil || s.first((*spare).isCleared) != nil {
 		return
 	}
@@ -271,10 +314,8 @@ func (s *Spares) sync() error {
 	if err := s.dir.FS.SyncDir(s.dir.Path); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, x := range all {
-		x.hidden = true
+		x.hidden.Store(true)
 	}
 	return nil
 }
@@ -289,7 +330,7 @@ func (s *Spares) isUsable(x *spare, size int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	isOwn := info.Size == size && int64(len(x.pages)) == size && info.Links == 1
+	isOwn := info.Size == size && info.Links == 1 && (x.isCopy || int64(len(x.pages)) == size)
 	return isOwn && !s.dir.isTight(s.dir.minFree), nil
 }
 
@@ -299,7 +340,7 @@ func (s *Spares) renew(
 	x *spare, number uint64, size int64, rest func(),
 ) (*segment.Segment, error) {
 	ok, err := s.isUsable(x, size)
-	if err == nil && ok && !x.hidden {
+	if err == nil && ok && !x.hidden.Load() {
 		err = s.sync()
 	}
 	if err == nil && ok && !x.cleared {

@@ -422,6 +422,29 @@ func TestSparesExpire(t *testing.T) {
 	})
 }
 
+// TestSpareCopiesExpire keeps a copy for SpareTime.
+func TestSpareCopiesExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, m := copying(t)
+		g := newCopied(t, d, 1)
+		g.make(t, d, 0)
+		await.Sleep(SpareTime)
+		early := isDue(d)
+		g.settle(t, d)
+		d.Spares.DropExpired()
+		await.Sleep(SpareTime - 1)
+		if got := namesIn(t, m); !early || isDue(d) || len(got) != 2 {
+			t.Errorf("got %q, want a spare that does not expire early", got)
+		}
+		await.Sleep(time.Nanosecond)
+		due := isDue(d)
+		d.Spares.DropExpired()
+		if got := namesIn(t, m); !due || len(got) != 1 {
+			t.Errorf("due: %v, got %q, want only the lock", due, got)
+		}
+	})
+}
+
 // TestSparesExpireOnce drops expired spares, and none that are added after
 // that.
 func TestSparesExpireOnce(t *testing.T) {
