@@ -31,7 +31,7 @@ import (
 type copier struct {
 	ch    *chain
 	list  []*copied // copies not yet removed, oldest first
-	due   uint64    // a round copies nothing unless a record below it is not settled
+	due   uint64    // a round copies the records below it; most others are settled before the next
 	pause time.Duration
 	timer *time.Timer
 
@@ -192,26 +192,18 @@ func (c *copier) take() {
 	c.list = slices.DeleteFunc(c.list, c.discard)
 }
 
-// copy copies the new records of a segment, except those that are settled by
-// now.
+// copy copies the new records of a segment that are due, except settled ones.
 func (c *copier) copy(x *copied) (worked bool, err error) {
 	if !x.retained || time.Now().Before(x.again) {
 		return false, nil
 	}
 	settled := x.skip(c.ch.SettledIn(x.g.Number))
-	voids := c.skipVoids(x)
-	// A round copies nothing while only records from due on are unsettled: most
-	// of them are settled before the next round.
-	early := func(next uint64) bool { return settled >= c.due && settled < next }
-	if _, next, _ := x.g.Claimed(); early(next) {
-		return voids, nil
+	worked = c.skipVoids(x)
+	if _, next, _ := x.g.Claimed(); settled >= c.due && settled < next {
+		return worked, nil
 	}
-	end, next, whole, ok := x.committed()
-	if early(next) {
-		return voids, nil // a record that was written since the check above
-	}
+	end, next, whole, ok := x.committed(c.due)
 	ok = ok || end > x.at // the part before the page can be copied
-	worked = voids
 	if end > x.at {
 		worked = true
 		err = c.write(x, end)
@@ -271,16 +263,16 @@ func (c *copier) unreadable(x *copied) {
 	}
 }
 
-// committed returns the end of the committed records that precede the first
-// uncommitted claim, the number of the next record, and whether there will be
-// no more. ok is false if it has met a page that cannot be read, or a record
-// whose length is damaged.
-func (x *copied) committed() (end int, next uint64, whole, ok bool) {
+// committed returns the end of the committed records below due that precede the
+// first uncommitted claim, the number of the next record, and whether there
+// will be no more. ok is false if it has met a page that cannot be read, or a
+// record whose length is damaged.
+func (x *copied) committed(due uint64) (end int, next uint64, whole, ok bool) {
 	g := x.g
 	defer g.EndGuard(debug.SetPanicOnFault(true))
 	claimed, _, final := g.Claimed()
 	end, next = x.at, x.next
-	for end < claimed && g.Committed(end) {
+	for end < claimed && next < due && g.Committed(end) {
 		behind := g.Behind(end)
 		if behind > claimed {
 			return end, next, false, false

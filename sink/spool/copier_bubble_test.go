@@ -345,6 +345,22 @@ func TestRecordThatIsNotDueIsNotRead(t *testing.T) {
 	})
 }
 
+// TestOnlyDueRecordsAreCopied has a line that is half of SyncDelay old, and a
+// later one.
+func TestOnlyDueRecordsAreCopied(t *testing.T) {
+	copierTest(t, &far{do: down}, 2*time.Hour, func(t *testing.T, _ *vfstest.Mem, s *Sink) {
+		logLines(t, s, 0, 1)
+		pass(time.Minute)
+		logLines(t, s, 1, 2)
+		for _, want := range []uint64{2, 3} {
+			pass(time.Hour)
+			if got := s.synced(); got != want {
+				t.Errorf("synced is %d, want %d", got, want)
+			}
+		}
+	})
+}
+
 // TestOnlyUnsettledRecordsAreCopied has a destination that has settled half of
 // the records.
 func TestOnlyUnsettledRecordsAreCopied(t *testing.T) {

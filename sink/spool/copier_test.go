@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -280,7 +281,7 @@ func TestCopierStopsAtADamagedLength(t *testing.T) {
 		}
 		binary.LittleEndian.PutUint32(g.Bytes()[at:], length)
 		x := &copied{g: g, at: segment.HeaderSize, next: 1}
-		end, next, _, ok := x.committed()
+		end, next, _, ok := x.committed(math.MaxUint64)
 		want, last := at, uint64(lines-1)
 		if length == segment.RecordHead+size {
 			want, _, _ = g.Claimed()

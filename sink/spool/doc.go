@@ -96,10 +96,11 @@
 // So a goroutine, the copier, reads the committed records, up to the first
 // uncommitted claim, which writers no longer modify. It writes them to the same
 // offsets of a second file and syncs that file once for all lines of the last
-// few milliseconds. Then it publishes its progress for [Sink.Sync]. It skips
-// lines that their destination settles within half of [Config.SyncDelay]: while
-// the destination keeps up, nothing is copied and synced. With [SyncErrors], a
-// call at LevelError or above waits until its line is synced.
+// few milliseconds. Then it publishes its progress for [Sink.Sync]. It copies
+// only lines that their destination has not settled within half of
+// [Config.SyncDelay]: while the destination keeps up, nothing is copied and
+// synced. With [SyncErrors], a call at LevelError or above waits until its line
+// is synced.
 //
 // A failed sync is not retried, since the system then considers the pages
 // written. The contents of the file are written again, from memory, to a new

@@ -305,7 +305,9 @@ func (g *Segment) State(at int) uint64 { return stored(word(g.b, at).Load()) }
 // Behind returns the offset after the committed record at offset at. If its
 // length is damaged, that may be beyond the segment.
 func (g *Segment) Behind(at int) int {
-	return at + Align(min(int(int32(uint32(g.State(at)))), len(g.b)))
+	size := Align(min(int(int32(uint32(g.State(at)))), len(g.b)))
+	prefetchLines(g.b, at+aheadBytes, size)
+	return at + size
 }
 
 // Record returns the record at offset at if there is a complete one of this
