@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A schema is published by a service for the lines that it accepts; the files
@@ -29,12 +30,8 @@ type schema struct {
 func readSchema(t *testing.T, name string) (s schema) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, json.Unmarshal(text, &s))
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/layout"
 )
 
@@ -20,9 +21,7 @@ func slogLine(t *testing.T, source bool, r slog.Record) string {
 	t.Helper()
 	var b bytes.Buffer
 	h := slog.NewJSONHandler(&b, &slog.HandlerOptions{AddSource: source, Level: slog.LevelDebug - 4})
-	if err := h.Handle(context.Background(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, h.Handle(context.Background(), r))
 	return b.String()
 }
 

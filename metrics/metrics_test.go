@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/metrics"
 )
 
@@ -25,9 +26,7 @@ func text(
 ) string {
 	t.Helper()
 	got, err := write(sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return got
 }
 
@@ -218,9 +217,7 @@ func TestPanicOfASourceLeavesTheOthers(t *testing.T) {
 
 func TestErrorOfTheWriter(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_ = f.Close()
 	var l metrics.Samples
 	l.Gauge("x", "X.", 1)

@@ -8,12 +8,12 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/request"
@@ -117,15 +117,9 @@ func TestBacktraceOfARequestIsNeverSlowWithoutALimit(t *testing.T) {
 
 func TestBacktraceGivesOneLoggerToAllGoroutinesOfARequest(t *testing.T) {
 	g := newTraced(func(w http.ResponseWriter, r *http.Request) {
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				nib.FromContext(r.Context()).Debug().Msg("debug")
-			}()
-		}
-		wg.Wait()
+		await.Goroutines(8, func(int) {
+			nib.FromContext(r.Context()).Debug().Msg("debug")
+		})
 		w.WriteHeader(503)
 	}, 0)
 	g.do(newRequest("/"))

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibhttp"
 )
 
@@ -158,9 +159,7 @@ func TestPanicsOfAConfigAreBounded(t *testing.T) {
 
 func TestRulesAreBounded(t *testing.T) {
 	rules, err := nib.ParseRules("warn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	h := nibhttp.RulesHandler(rules)
 	put := func(target, body string) int {
 		w := httptest.NewRecorder()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/request"
@@ -187,26 +188,20 @@ func TestEventsOfManyRequests(t *testing.T) {
 	h := nibhttp.Middleware(nib.NewSink(l), nibhttp.Config{Policy: policy})(http.HandlerFunc(serve))
 
 	before := heap()
-	var wg sync.WaitGroup
-	for worker := range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for n := worker; n < count; n += workers {
-				ctx, cancel := context.WithCancel(context.Background())
-				if kind(n) == kindGone {
-					cancel()
-				}
-				kept := oneRequest(ctx, h, n)
+	await.Goroutines(workers, func(worker int) {
+		for n := worker; n < count; n += workers {
+			ctx, cancel := context.WithCancel(context.Background())
+			if kind(n) == kindGone {
 				cancel()
-				if n%20 == 0 { // a goroutine that has outlived its request
-					request.AddAttrs(kept, slog.Bool("late", true))
-					lateAdded.Add(1)
-				}
 			}
-		}()
-	}
-	wg.Wait()
+			kept := oneRequest(ctx, h, n)
+			cancel()
+			if n%20 == 0 { // a goroutine that has outlived its request
+				request.AddAttrs(kept, slog.Bool("late", true))
+				lateAdded.Add(1)
+			}
+		}
+	})
 
 	l.check(t, count, kind, tolerance)
 	s := policy.Stats()

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 )
 
@@ -101,9 +102,7 @@ func TestHostileBytesOverTheNetwork(t *testing.T) {
 	srv := httptest.NewServer(g)
 	defer srv.Close()
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	targets := []string{

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/request"
 )
@@ -83,9 +84,7 @@ func TestReadFromOfAFileThatIsTooLongSendsTheHeader(t *testing.T) {
 	server := httptest.NewServer(g)
 	defer server.Close()
 	res, err := server.Client().Get(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	res.Body.Close()
 	<-g.ended
 	if got := g.rec.Find("request")["status"]; got != 200.0 || res.StatusCode != 200 {
@@ -107,14 +106,10 @@ func (c counting) ReadFrom(r io.Reader) (int64, error) {
 // However a file or connection is copied, net/http gets it and not its bytes.
 func TestFilesAndConnectionsAreCopiedByNetHTTP(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("five!"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte("five!"), 0o600))
 	open := func() io.ReadCloser {
 		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return f
 	}
 	dial := func() io.ReadCloser { return connection(t, "five!") }
@@ -153,18 +148,12 @@ func copyFive(w io.Writer, r io.Reader) (int64, error) { return io.CopyN(w, r, 5
 func connection(t *testing.T, text string) net.Conn {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer l.Close()
 	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer s.Close()
 	if _, err := io.WriteString(s, text); err != nil {
 		t.Fatal(err)
@@ -213,9 +202,7 @@ func TestBodyBeforeAPanicIsCounted(t *testing.T) {
 func TestLongestRules(t *testing.T) {
 	const longest = 64 << 10
 	rules, err := nib.ParseRules("warn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	h := nibhttp.RulesHandler(rules)
 	for n, want := range map[int]int{256: http.StatusOK, 257: http.StatusBadRequest} {
 		w := ask(h, "PUT", "/?logger="+strings.Repeat("n", n), "debug")

@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibhttp"
 )
 
@@ -43,9 +44,7 @@ type ruleRequest struct {
 func (c ruleRequest) test(t *testing.T) {
 	t.Helper()
 	rules, err := nib.ParseRules(startRules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w := ask(nibhttp.RulesHandler(rules), c.method, c.url, c.body, c.header...)
 	if got := w.Body.String(); w.Code != c.status || !strings.Contains(got, c.want) || c.status == 200 && got != c.want {
 		t.Errorf("%s: got %d %q, want %d %q", c.name, w.Code, got, c.status, c.want)
@@ -114,19 +113,11 @@ func TestRulesHandlerRefusesPagesOfOtherSites(t *testing.T) {
 
 func TestRulesHandlerLosesNoChangeOfItsOwn(t *testing.T) {
 	rules, err := nib.ParseRules("info")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	h := nibhttp.RulesHandler(rules)
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			ask(h, "PUT", fmt.Sprintf("/?logger=n%d", i), "debug")
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(20, func(i int) {
+		ask(h, "PUT", fmt.Sprintf("/?logger=n%d", i), "debug")
+	})
 	for i := range 20 {
 		if w := ask(h, "GET", fmt.Sprintf("/?logger=n%d", i), ""); w.Body.String() != "debug\n" {
 			t.Errorf("n%d: got %d %q", i, w.Code, w.Body.String())
@@ -136,9 +127,7 @@ func TestRulesHandlerLosesNoChangeOfItsOwn(t *testing.T) {
 
 func TestRulesHandlerChangesWhatLoggersWrite(t *testing.T) {
 	rules, err := nib.ParseRules("warn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	log := nib.New(new(strings.Builder), nib.WithRules(rules)).Named("db")
 	if log.Enabled(nib.LevelDebug) {
 		t.Fatal("debug is on before")
@@ -153,9 +142,7 @@ func TestRulesHandlerChangesWhatLoggersWrite(t *testing.T) {
 // level.
 func TestRulesHandlerRefusesTheFormOfALevel(t *testing.T) {
 	rules, err := nib.ParseRules("warn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	h := nibhttp.RulesHandler(rules)
 	for _, body := range []string{"level=debug", " level = debug ", `{"rules":"level=debug"}`} {
 		kind := "text/plain"

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibhttp"
 )
 
@@ -50,23 +51,17 @@ func (c complaint) Write(p []byte) (int, error) {
 func (g *rig) get(t *testing.T, srv *httptest.Server, path string) (*http.Response, string) {
 	t.Helper()
 	resp, err := srv.Client().Get(srv.URL + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	<-g.ended
 	return resp, string(body)
 }
 
 func TestBytesAreCountedOverHTTP(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(file, []byte(strings.Repeat("x", 100_000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(strings.Repeat("x", 100_000)), 0o600))
 	g := newRig(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/write":
@@ -242,9 +237,7 @@ func TestFlushSendsWhatThereIs(t *testing.T) {
 		})
 		srv := serve(t, g, http2)
 		resp, err := srv.Client().Get(srv.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		lines := bufio.NewScanner(resp.Body)
 		for i := range 3 {
 			if !lines.Scan() || lines.Text() != fmt.Sprintf("event %d", i) {
@@ -302,9 +295,7 @@ func TestHijack(t *testing.T) {
 		srv.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports the Write
 		srv.Start()
 		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		got, _ := io.ReadAll(conn)
 		_ = conn.Close()
@@ -344,9 +335,7 @@ func TestInformationalStatusIsNotTheResponses(t *testing.T) {
 	}}
 	req, _ := http.NewRequestWithContext(httptrace.WithClientTrace(context.Background(), trace), "GET", srv.URL, nil)
 	resp, err := srv.Client().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_ = resp.Body.Close()
 	<-g.ended
 	if fmt.Sprint(hints) != "[103 102]" || resp.StatusCode != 418 || g.rec.Find("request")["status"] != 418.0 {
@@ -386,9 +375,7 @@ func TestMaxBytesHandlerAroundTheMiddlewareClosesTheConnection(t *testing.T) {
 	srv := httptest.NewServer(http.MaxBytesHandler(nibhttp.Middleware(nil)(read), 3))
 	defer srv.Close()
 	res, err := http.Post(srv.URL, "text/plain", strings.NewReader("four"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusRequestEntityTooLarge || !res.Close {
 		t.Errorf("status %d, close %v, want 413, true", res.StatusCode, res.Close)

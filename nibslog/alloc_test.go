@@ -13,14 +13,13 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibslog"
 )
 
 func TestALineDoesNotAllocate(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer file.Close()
 	ctx := context.Background()
 	now := time.Now()

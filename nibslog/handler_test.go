@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/nibslog"
 )
@@ -248,9 +249,7 @@ func TestNewHandlerUsesAllOfTheLogger(t *testing.T) {
 	ctx := context.WithValue(context.Background(), traceKey{}, "t1")
 	r := slog.NewRecord(time.Date(2026, 1, 2, 15, 4, 5, 6e6, time.FixedZone("", 3600)), slog.LevelWarn, "slow", 0)
 	r.AddAttrs(slog.Duration("took", 1500*time.Microsecond))
-	if err := nibslog.NewHandler(l).Handle(ctx, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, nibslog.NewHandler(l).Handle(ctx, r))
 	want := `{"time":"2026-01-02T14:04:05.006Z","level":"warn","logger":"db","n":1,"trace":"t1","took":1.5,"message":"slow"}` + "\n"
 	if got := b.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)

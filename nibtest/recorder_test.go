@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -105,18 +105,12 @@ func TestRecorderFailsOnRequest(t *testing.T) {
 
 func TestRecorderTakesLinesOfManyGoroutines(t *testing.T) {
 	rec, log := recorded()
-	var wg sync.WaitGroup
-	for g := range 8 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for range 100 {
-				log.Info().Int("g", g).Msg("x")
-				_ = rec.Len() + len(rec.Lines())
-			}
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(8, func(g int) {
+		for range 100 {
+			log.Info().Int("g", g).Msg("x")
+			_ = rec.Len() + len(rec.Lines())
+		}
+	})
 	if got := len(rec.FindAll("x")); got != 800 {
 		t.Errorf("got %d lines, want 800", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/pool"
 )
 
@@ -55,9 +56,7 @@ func TestValuesAreErasedByPut(t *testing.T) {
 		t.Errorf("a new value was erased %d times, want 0", v.erased)
 	}
 	v.body = append(v.body, "secret"...)
-	if err := p.Put(v); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.Put(v))
 	got := p.Get()
 	if got != v || len(got.body) != 0 || got.erased != 1 {
 		t.Errorf("got %+v, want the same value, erased once", got)
@@ -170,9 +169,7 @@ func TestIdleErasedValuesKeepNothingAlive(t *testing.T) {
 	v := p.Get()
 	v.what = new([1 << 20]byte)
 	done := whenCollected(v.what)
-	if err := p.Put(v); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.Put(v))
 	if !collected(done) {
 		t.Error("what an erased value referred to is still alive")
 	}

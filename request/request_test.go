@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/request"
@@ -214,9 +215,7 @@ func TestSampleChoosesOneOfEachNInARow(t *testing.T) {
 
 func TestBacktraceHoldsLinesBackWhateverTheLevelOfTheLogger(t *testing.T) {
 	rules, err := nib.ParseRules("info,db=warn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, failed := range []bool{false, true} {
 		var rec recordtest.Recorder
 		log := nib.NewSink(&rec, nib.WithRules(rules))
@@ -593,9 +592,7 @@ func TestMetrics(t *testing.T) {
 		request.AddAttrs(&r, slog.Int("late", 1))
 	}
 	var out bytes.Buffer
-	if err := metrics.WritePrometheus(&out, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, metrics.WritePrometheus(&out, p))
 	for _, want := range []string{
 		`nib_request_kept_total{reason="failed"} 1`, `nib_request_kept_total{reason="slow"} 0`,
 		`nib_request_dropped_additions_total{reason="late"} 4`,

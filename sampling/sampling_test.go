@@ -7,13 +7,13 @@ import (
 	"io"
 	"math"
 	"os"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/sampling"
 )
 
@@ -60,19 +60,13 @@ func TestBurstKeepsExactlyNOfManyGoroutines(t *testing.T) {
 	const n = 1000
 	s := sampling.Burst(n, time.Hour, nil)
 	var total atomic.Int64
-	var all sync.WaitGroup
-	for range 8 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			for range n {
-				if s.Sample(nib.LevelInfo) {
-					total.Add(1)
-				}
+	await.Goroutines(8, func(int) {
+		for range n {
+			if s.Sample(nib.LevelInfo) {
+				total.Add(1)
 			}
-		}()
-	}
-	all.Wait()
+		}
+	})
 	if got := total.Load(); got != n {
 		t.Errorf("got %d events, want %d", got, n)
 	}

@@ -6,10 +6,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/schema"
 )
 
@@ -100,15 +100,9 @@ func TestJSONSchemaOfSeveralGoroutines(t *testing.T) {
 	type node struct {
 		By map[string]*struct{ N []comment }
 	}
-	var all sync.WaitGroup
-	for range 8 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			if got := schema.MustFor[node]().JSONSchema(); !json.Valid(got) {
-				t.Errorf("got %s", got)
-			}
-		}()
-	}
-	all.Wait()
+	await.Goroutines(8, func(int) {
+		if got := schema.MustFor[node]().JSONSchema(); !json.Valid(got) {
+			t.Errorf("got %s", got)
+		}
+	})
 }

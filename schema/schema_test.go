@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/schema"
 )
 
@@ -26,9 +27,7 @@ type user struct {
 func TestCodecAgainstEncodingJSON(t *testing.T) {
 	u := &user{7, "Ada", []string{"a", "b"}, map[string]string{"y": "1", "x": "2"}, &user{Name: "Boss"}, time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
 	want, err := json.Marshal(u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got, err := schema.MustFor[user]().AppendJSON([]byte("> "), u)
 	if err != nil || string(got) != "> "+string(want) {
 		t.Errorf("got  %s, %v\nwant > %s", got, err, want)

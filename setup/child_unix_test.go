@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/settings"
 )
@@ -244,9 +245,7 @@ func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *chil
 		c.Timeout = testTimeout
 	}
 	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p := &child{cmd: exec.Command(os.Args[0])}
 	p.cmd.Env = append(os.Environ(), roleVar+"="+role, configVar+"="+string(text), "GOTRACEBACK=single",
 		"GORACE=atexit_sleep_ms=0") // otherwise each process would take a second longer under the race detector
@@ -255,13 +254,9 @@ func start(t *testing.T, role string, c Config, change ...func(*exec.Cmd)) *chil
 		f(p.cmd)
 	}
 	stderr, err := p.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p.stderr = bufio.NewReader(io.TeeReader(stderr, &p.errText))
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.cmd.Start())
 	t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
 	return p
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/target"
 )
 
@@ -120,9 +121,7 @@ func TestJSON(t *testing.T) {
 func roundTrip(t *testing.T, c Config) {
 	t.Helper()
 	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var again Config
 	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, c) {
 		t.Errorf("%s is read as\n     %+v, %v\nwant %+v", text, again, err, c)
@@ -163,9 +162,7 @@ func places(err error) (list []string) {
 func TestLaterSourcesWin(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log.json")
 	file := `{"level":"error","format":"ecs","caller":true,"crash":true,"timeout":"1s","output":["stderr","discard"],"fields":{"a":"file","b":"file","c":"file"}}`
-	if err := os.WriteFile(name, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(file), 0o600))
 	over := env{"NIB_CONFIG": name, "NIB_LEVEL": "warn", "NIB_CRASH": "off", "NIB_OUTPUT": "stdout", "NIB_FIELDS": "b=env,c=env"}
 	fromEnv := sourceFunc(func(r *reading) Config { return readEnv("NIB_", over.list(), r) })
 	code := Config{Level: "debug", Fields: map[string]string{"c": "code"}, Options: []nib.Option{nib.WithCaller()}}
@@ -188,13 +185,9 @@ func TestLaterSourcesWin(t *testing.T) {
 
 func TestErrorOfLoadNamesTheFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log.json")
-	if err := os.WriteFile(name, []byte(`{"level":"inof"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(`{"level":"inof"}`), 0o600))
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer f.Close()
 	_, err = Read(Load(f))
 	if got, want := places(err), []string{name + ": level"}; !reflect.DeepEqual(got, want) {

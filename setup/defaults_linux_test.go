@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
@@ -212,9 +213,7 @@ func newStream(t *testing.T, state streamState, full bool) *stream {
 		return s
 	}
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.r, s.w = r, w
 	if state == gone {
 		r.Close()

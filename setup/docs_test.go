@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/settings"
 )
 
@@ -21,9 +22,7 @@ var update = flag.Bool("update", false, "write the tables of docs/setup.md")
 func documentation(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(documentationFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -44,9 +43,7 @@ func TestDocumentationHasEverySetting(t *testing.T) {
 	text := documentation(t)
 	want := replaceBlock(t, replaceBlock(t, text, "settings", general), "outputs", outputs)
 	if *update {
-		if err := os.WriteFile(documentationFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(documentationFile, []byte(want), 0o644))
 	} else if text != want {
 		t.Error("the tables differ from the tags: go test ./setup -run Documentation -update")
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A death is a way to die and its expected output.
@@ -59,9 +61,7 @@ func (d *death) die(t *testing.T, c Config) *child {
 	p := start(t, d.role, c)
 	if d.signal != 0 {
 		p.await(t, "ready")
-		if err := p.cmd.Process.Signal(d.signal); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.cmd.Process.Signal(d.signal))
 	}
 	ends(t, p, d.status)
 	return p

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // TestFailedOpenLeavesNothing opens outputs of each kind, and a file that
@@ -24,21 +26,15 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 		if before { // the files are there already
 			l := mustOpen(t, Config{Output: output[:2]})
 			l.Info().Msg("a line")
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, l.Close())
 		}
 		want := tree(t, dir)
-		if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 		_, err := Open(Config{Output: append(output, "file:"+dir+"/file/app.log")})
 		if err == nil {
 			t.Fatal("a file in a file was opened")
 		}
-		if err := os.Remove(filepath.Join(dir, "file")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Remove(filepath.Join(dir, "file")))
 		if got := tree(t, dir); !slices.Equal(got, want) {
 			t.Errorf("got\n%q, want\n%q", got, want)
 		}
@@ -55,8 +51,6 @@ func tree(t *testing.T, dir string) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return names
 }

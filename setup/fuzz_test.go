@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/target"
 )
 
@@ -67,9 +68,7 @@ func FuzzJSON(f *testing.F) {
 			t.Errorf("%q is read without a fault, and has one: %v", data, err)
 		}
 		text, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var again Config
 		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, c) {
 			t.Errorf("%+v has JSON %s, which is read as %+v, %v", c, text, again, err)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/sink/spool"
 	"github.com/nib-log/nib/target"
 )
@@ -24,9 +25,7 @@ func TestLinesOfADestinationThatIsDownStay(t *testing.T) {
 			Output: []string{"fake://down:1/logs?spool=" + dir}, Kinds: []target.Spec{fakeKind},
 			Signals: SwitchOff, Reopen: SwitchOff, Timeout: 4 * time.Second,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		f := opened.of("down:1")
 		f.FailWith(context.DeadlineExceeded)
 		l.Info().Msg("m")

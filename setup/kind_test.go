@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/layout"
@@ -90,9 +91,7 @@ func TestKindOfAnotherModule(t *testing.T) {
 			l := mustOpen(t, from, Kinds(fakeKind))
 			l.Info().Msg("no")
 			l.Warn().Msg(name)
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, l.Close())
 			f := opened.of("one:1,two:2")
 			if want := (fakeParams{"user", 3 * time.Second, true}); f.params != want || f.to.Path != "/logs" || f.Ping(t.Context()) == nil {
 				t.Errorf("got %+v and %+v, closed %v", f.params, f.to, f.Ping(t.Context()))
@@ -162,9 +161,7 @@ func TestFaultsOfDestinations(t *testing.T) {
 // Each parameter of an output without a destination reaches its sink.
 func TestEveryParameterReachesItsSink(t *testing.T) {
 	w, err := readOutput("stderr?buffer=1B&delay=2ns&stall=3ns&level=warn&format=logfmt", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if c := w.params.(*stdoutParams).config(w.Target); c.Buffer != 1 || c.Delay != 2 || c.Stall != 3 || c.File != os.Stderr || w.Level != "warn" || w.Format != "logfmt" {
 		t.Errorf("got %+v of %+v", c, w)
 	}
@@ -189,9 +186,7 @@ func TestEveryParameterReachesItsSink(t *testing.T) {
 		}
 	}
 	w, err = readOutput("file:x?spool=/s&spool_size=1MB&on_full=error:block:1s&on_full=drop_old&on_full=info:drop_new", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c, err := w.spoolConfig()
 	want := []spool.FullRule{{From: nib.LevelError, Do: spool.ActionBlock, Wait: time.Second}, {From: nib.LevelTrace, Do: spool.ActionDropOld}, {From: nib.LevelInfo}}
 	if err != nil || c.Size != 1e6 || !c.Shared || !slices.Equal(c.OnFull, want) {
@@ -264,13 +259,9 @@ func TestNoticesOfStandardOutputHaveItsView(t *testing.T) {
 		"stdout?format=console": "WARN  lines lost ",
 	} {
 		w, err := readOutput(text, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		o, err := openOutput(&Config{Format: "logfmt"}, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got := line
 		if view := w.params.(*stdoutParams).config(w.Target).View; view != nil {
 			got = string(view(nil, []byte(line)))
@@ -308,17 +299,13 @@ func TestSpoolOfAnotherProcessHasJSON(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "spool")
 		l := mustOpen(t, Config{Format: format, Output: []string{"spool:" + dir}})
 		l.Info().Msg("kept")
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.Close())
 		o, path := fileOutput(t)
 		d := mustOpen(t, Config{Output: []string{o + "?spool=" + dir}})
 		await.Until(t, "the line is delivered", func() bool { return read(t, path) != "" })
 		if got := read(t, path); !strings.HasPrefix(got, "{") {
 			t.Errorf("%s: got %q, want JSON", format, got)
 		}
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.Close())
 	}
 }

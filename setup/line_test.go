@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A line has the fields of a line that tests check.
@@ -39,8 +41,6 @@ func parse(t *testing.T, text string) (numbered int, others []line) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/setup"
 )
@@ -24,19 +25,13 @@ func TestMetricsOfAllOutputs(t *testing.T) {
 		},
 		Signals: setup.SwitchOff, Default: setup.SwitchOff,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer log.Close()
 	log.Info().Msg("one")
 	log.Warn().Msg("two")
-	if err := log.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Flush(t.Context()))
 	var text strings.Builder
-	if err := metrics.WritePrometheus(&text, log); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, metrics.WritePrometheus(&text, log))
 	for _, want := range []string{
 		`nib_file_lines_total{branch="0",level="info",path="` + path + `"} 1`,
 		`nib_file_lines_total{branch="0",level="warn",path="` + path + `"} 1`,
@@ -69,9 +64,7 @@ func TestSpooledDestinationsAreNamedByKind(t *testing.T) {
 		},
 		Signals: setup.SwitchOff, Default: setup.SwitchOff,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer log.Close()
 	got := map[string]string{}
 	for m := range log.Metrics() {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/crashtext"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // crashed runs a process that crashes, and returns its lines about that from
@@ -77,9 +78,7 @@ func TestCrashLineWhenAnOutputCannotBeOpenedAnyMore(t *testing.T) {
 		"all":        {[]string{"file:" + path}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			out, errText := crashed(t, "remove the folder and panic", Config{Output: tt.outputs})
 			if len(out) != tt.out || len(errText) != tt.errText {
 				t.Errorf("got %d and %d lines, want %d and %d", len(out), len(errText), tt.out, tt.errText)
@@ -142,9 +141,7 @@ func TestCrashLineWithEveryTraceback(t *testing.T) {
 func TestMonitorThatIsKilled(t *testing.T) {
 	p := start(t, "wait for a panic", Config{Crash: SwitchOn})
 	p.await(t, "ready")
-	if err := syscall.Kill(p.monitorPID(t), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Kill(p.monitorPID(t), syscall.SIGKILL))
 	p.signal(t, syscall.SIGUSR2)
 	ends(t, p, exited(2))
 	if !strings.Contains(p.errText.String(), "panic: boom") {
@@ -159,9 +156,7 @@ func TestMonitorThatDoesNotStart(t *testing.T) {
 				t.Skipf("needs a shell: %v", err)
 			}
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer r.Close()
 			defer w.Close()
 			cmd := exec.Command(args[0], args[1:]...)
@@ -179,12 +174,8 @@ func TestMonitorThatDoesNotStart(t *testing.T) {
 
 func TestCloseEndsTheMonitor(t *testing.T) {
 	l, err := Open(Config{Crash: SwitchOn, Timeout: testTimeout})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, l.Close())
 	if state := l.monitor.ProcessState; state == nil || !state.Success() {
 		t.Errorf("got state %v, want success", state)
 	}
@@ -195,9 +186,7 @@ func TestCloseEndsTheMonitor(t *testing.T) {
 func TestCrashThatStops(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer r.Close()
 		_, _ = w.WriteString("panic: half")
 		timeout := time.Millisecond
@@ -214,9 +203,7 @@ func TestCrashThatStops(t *testing.T) {
 
 func TestNoCrashNoLine(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer r.Close()
 	_ = w.Close()
 	awaitCrash(r, time.Hour, func(c *crashtext.Text) { t.Errorf("got %q", c) }, nil)
@@ -225,9 +212,7 @@ func TestNoCrashNoLine(t *testing.T) {
 func TestMonitorConfig(t *testing.T) {
 	t.Chdir(t.TempDir())
 	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := monitorConfig(&Config{
 		Level: "error", Format: "ecs", Crash: SwitchOn, Default: SwitchOn, Signals: SwitchOn,
 		Output: []string{"file:app.log?buffer=1B&delay=1ns", "stdout?buffer=1B&stall=2ns", "syslog+tcp://logs:514?spool=memory"},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 func init() {
@@ -110,9 +112,7 @@ func inJail(t *testing.T, c Config) (out, stderr string) {
 	t.Helper()
 	root := t.TempDir()
 	copyFile(t, os.Args[0], filepath.Join(root, "setup.test"))
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Chmod(root, 0o755))
 	p := start(t, "jail", c, func(cmd *exec.Cmd) {
 		cmd.Env = append(cmd.Env, "NIB_SETUP_TEST_ROOT="+root)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
@@ -126,14 +126,10 @@ func inJail(t *testing.T, c Config) (out, stderr string) {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	src, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer src.Close()
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, err = io.Copy(dst, src)
 	if err = errors.Join(err, dst.Close()); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 )
@@ -52,9 +53,7 @@ const testTimeout = 2 * time.Minute
 func mustOpen(t *testing.T, sources ...ConfigSource) *Log {
 	t.Helper()
 	l, err := Open(append(sources, Config{Signals: SwitchOff, Reopen: SwitchOff, Timeout: testTimeout})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -137,9 +136,7 @@ func TestLevelsCallerStackFieldsOptions(t *testing.T) {
 	l.Info().Msg("no")
 	l.Named("db").Debug().Msg("yes")
 	l.Error().Msg("stack")
-	if err := rules.Set("info"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rules.Set("info"))
 	l.Info().Msg("yes now")
 	got := p.Lines()
 	if len(got) != 3 {
@@ -158,9 +155,7 @@ func TestLevelsCallerStackFieldsOptions(t *testing.T) {
 
 func TestRulesOfTheProgramHoldWhereNoLevelIsSet(t *testing.T) {
 	rules, err := nib.ParseRules("debug")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p := new(recordtest.Recorder)
 	mustOpen(t, Config{Rules: rules, Sinks: []nib.Sink{p}}).Debug().Msg("yes")
 	if rules.String() != "debug" || p.Len() == 0 {
@@ -196,9 +191,7 @@ func TestOpenFailsAsAWhole(t *testing.T) {
 
 func TestOneLogTakesCareOfTheProcess(t *testing.T) {
 	first, err := Open(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, err = Open(Config{})
 	if !errors.Is(err, errOpen) || !strings.Contains(err.Error(), "switch off Signals") {
 		t.Errorf("the second: got %v, want errOpen, with the settings that allow two", err)
@@ -220,16 +213,12 @@ func TestDefaultLoggers(t *testing.T) {
 	oldNib, oldSlog, oldFlags, oldWriter := nib.Default(), slog.Default(), log.Flags(), log.Writer()
 	p := new(recordtest.Recorder)
 	l, err := Open(Config{Default: SwitchOn, Signals: SwitchOff, Timeout: testTimeout, Sinks: []nib.Sink{p}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	nib.Info().Msg("nib")
 	slog.Info("slog")
 	log.Print("log")
 	await.Until(t, "package log has written its line", func() bool { return p.Len() == 3 })
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Close())
 	for _, want := range []string{`"message":"nib"`, `"message":"slog"`, `"message":"log"`} {
 		if !strings.Contains(written(p), want) {
 			t.Errorf("got %q, want a line with %s", p.Lines(), want)
@@ -258,9 +247,7 @@ func TestCloseDoesNotWaitForLinesOfPackageLog(t *testing.T) {
 	oldNib, oldWriter := nib.Default(), log.Writer()
 	s := &hungSink{contract.TraitsFor(nil, contract.NeverLogs), make(chan struct{}), make(chan struct{})}
 	l, err := Open(Config{Default: SwitchOn, Signals: SwitchOff, Timeout: 10 * time.Millisecond, Sinks: []nib.Sink{s}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	printed, closed := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(printed)
@@ -342,9 +329,7 @@ func TestReopen(t *testing.T) {
 		t.Error(err)
 	}
 	_ = os.Remove(path)
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(path, 0o700))
 	if l.reopen(); !strings.HasPrefix(*errText, "nib/setup: output file:"+path) {
 		t.Errorf("got %q, want an error for the folder in place of the file", *errText)
 	}
@@ -382,9 +367,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			awaitNoGoroutine(t) // of the test before
 			c.Timeout = testTimeout
 			l, err := Open(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			running := goroutines()
 			if name == "nothing" && running > 0 {
 				t.Errorf("got %d goroutines that nobody has asked for", running)
@@ -417,9 +400,7 @@ func goroutines() int {
 func TestContextWithoutSignals(t *testing.T) {
 	for _, c := range []Config{{Signals: SwitchOff, Reopen: SwitchOff}, {}} {
 		l, err := Open(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		ctx := l.Context()
 		if ctx.Err() != nil || ctx != l.Context() {
 			t.Errorf("got %v", ctx)
@@ -454,9 +435,7 @@ func TestOpenAfterAPanicThatIsRecoveredOutside(t *testing.T) {
 	o, _ := fileOutput(t)
 	for range 2 {
 		l, err := Open(Config{Output: []string{o}, Timeout: testTimeout})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		ctx := l.Context()
 		func() {
 			defer func() { _ = recover() }()
@@ -537,14 +516,10 @@ func endWithGuard(l *Log) {
 
 func TestViewDoesNotAllocate(t *testing.T) {
 	discarded, err := readOutput("discard?level=info", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, format := range []string{"console", "logfmt"} {
 		o, err := openOutput(&Config{Format: format}, discarded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r := &nib.Record{Line: []byte(`{"time":"2026-01-02T15:04:05.000Z","level":"info","n":1,"message":"m"}` + "\n")}
 		alloctest.Zero(t, func() { _ = o.sink.WriteRecord(r) })
 	}
@@ -562,16 +537,12 @@ func TestSecondCloseOfALogThatFailed(t *testing.T) {
 // Paths may contain the name of the machine and the ID of the process.
 func TestPathsNameHostAndProcess(t *testing.T) {
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir := t.TempDir()
 	given := []string{"file:" + filepath.Join(dir, "{host}-{pid}-{pid}.log"), "file:" + filepath.Join(dir, "{0}.log")}
 	l := mustOpen(t, Config{Output: given})
 	l.Info().Msg("m")
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Close())
 	for _, name := range []string{fmt.Sprintf("%s-%d-%d.log", host, os.Getpid(), os.Getpid()), "{0}.log"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)

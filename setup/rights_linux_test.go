@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 func init() { roles["rights"] = reportRights }
@@ -36,21 +38,13 @@ func asOther(t *testing.T, change func(path string) error, env ...string) string
 		t.Skip("gives rights to a program: needs root")
 	}
 	dir, err := os.MkdirTemp(rightsDir, "nib-rights")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	path := filepath.Join(dir, "service")
-	if err := os.WriteFile(path, self, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, self, 0o755))
+	must.Succeed(t, os.Chmod(dir, 0o777))
 	if err := change(path); err != nil {
 		t.Skipf("cannot give rights to a file here: %v", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // Two outputs that are one file would tear each other's lines and rotate each
@@ -24,9 +26,7 @@ func TestTwoOutputsOfOneFileAreAFault(t *testing.T) {
 		os.Link(in("logs/app.log"), in("hard")),
 		os.Symlink("logs/later.log", in("dangling")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	t.Chdir(dir)
 	for _, tt := range []struct {

@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func (p *child) signal(t *testing.T, sig syscall.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.cmd.Process.Signal(sig))
 }
 
 func TestContextEndsWithTheFirstSignal(t *testing.T) {
@@ -120,9 +119,7 @@ func TestHangupReopensFiles(t *testing.T) {
 			c.Signals = SwitchOn
 			p := start(t, "wait", c)
 			p.await(t, "ready")
-			if err := os.Rename(path, path+".1"); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.Rename(path, path+".1"))
 			p.signal(t, syscall.SIGHUP)
 			await.Until(t, "the file is there again", func() bool { _, err := os.Stat(path); return err == nil })
 			p.signal(t, syscall.SIGTERM)
@@ -157,9 +154,7 @@ func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	c.Signals = SwitchOn
 	p := start(t, "wait", c, throughShell(t, `trap "" HUP INT; exec "$0"`))
 	p.await(t, "ready")
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(path, path+".1"))
 	p.signal(t, syscall.SIGHUP)
 	p.signal(t, syscall.SIGINT)
 	p.signal(t, syscall.SIGTERM)
@@ -178,9 +173,7 @@ func TestMonitorOutlivesSignals(t *testing.T) {
 	p.await(t, "ready")
 	monitor := p.monitorPID(t)
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1} {
-		if err := syscall.Kill(monitor, sig); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, syscall.Kill(monitor, sig))
 	}
 	p.signal(t, syscall.SIGUSR2)
 	ends(t, p, exited(2))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/setup"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -17,9 +18,7 @@ import (
 // nothing in its spool.
 func TestSyslogByEnvironment(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer l.Close()
 	frames := make(chan string, 1)
 	go func() {
@@ -35,9 +34,7 @@ func TestSyslogByEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("NIB_OUTPUT", "syslog+tcp://"+l.Addr().String()+"?facility=local0&app=shop&spool="+dir)
 	log, err := setup.Open(setup.FromEnv("NIB"), setup.Config{Signals: setup.SwitchOff, Timeout: 2 * time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	log.Warn().Int("n", 1).Msg("m")
 	if err := log.Close(); err != nil {
 		t.Error(err)

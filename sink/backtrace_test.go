@@ -9,12 +9,13 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -59,9 +60,7 @@ func TestBacktraceKeepsRecordsWhole(t *testing.T) {
 	b.clock.Advance(time.Second)
 	b.log.Debug().Send()
 	b.log.Debug().Msg("")
-	if err := bt.Dump(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, bt.Dump())
 	all := b.rec.Records()
 	r := all[0]
 	if r.Level != nib.LevelDebug || r.Logger != "db" || r.PC == 0 ||
@@ -92,12 +91,9 @@ func TestBacktraceOfRecordsThatNibHasNotMade(t *testing.T) {
 	} {
 		var rec recordtest.Recorder
 		bt := sink.Backtrace(&rec, sink.BacktraceConfig{})
-		if err := bt.WriteRecord(&nib.Record{Level: nib.LevelDebug, Line: []byte(tt.line), Message: []byte(tt.message)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := bt.Dump(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, bt.WriteRecord(&nib.Record{Level: nib.LevelDebug, Line: []byte(tt.line),
+			Message: []byte(tt.message)}))
+		must.Succeed(t, bt.Dump())
 		if r := rec.Records()[0]; string(r.Line) != tt.want+"\n" || string(r.Message) != tt.wantMessage {
 			t.Errorf("%q: got %q and message %q, want %q and %q", tt.line, r.Line, r.Message, tt.want, tt.wantMessage)
 		}
@@ -112,9 +108,7 @@ func TestBacktraceMark(t *testing.T) {
 	} {
 		b, bt := backtraced(sink.BacktraceConfig{Mark: tt.mark})
 		b.log.Debug().Msg("d")
-		if err := bt.Dump(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, bt.Dump())
 		b.want(t, tt.want)
 	}
 }
@@ -125,9 +119,7 @@ func TestBacktraceDropsTheOldest(t *testing.T) {
 		b.log.Debug().Int("n", 100+i).Msg("0123456789") // 83 bytes: 12 fit
 	}
 	b.log.Debug().Str("s", strings.Repeat("x", 1000)).Msg("too large")
-	if err := bt.Dump(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, bt.Dump())
 	for i, f := range b.rec.FindAll("0123456789") {
 		if want := float64(188 + i); f["n"] != want {
 			t.Errorf("line %d: got %v, want %v", i, f["n"], want)
@@ -153,13 +145,10 @@ func TestBacktraceKeepsTheNewestLinesInOrder(t *testing.T) {
 			}
 			all = append(all, line)
 			largest = max(largest, len(line)+1)
-			if err := bt.WriteRecord(&nib.Record{Level: nib.LevelDebug, Line: []byte(line + "\n")}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, bt.WriteRecord(&nib.Record{Level: nib.LevelDebug,
+				Line: []byte(line + "\n")}))
 		}
-		if err := bt.Dump(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, bt.Dump())
 		got := rec.Lines()
 		tail := all[len(all)-len(got):]
 		size := 0
@@ -228,9 +217,7 @@ func TestBacktraceSurvivesASinkThat(t *testing.T) {
 			<-done
 			broken = false
 			_ = bt.WriteRecord(record(nib.LevelDebug, "{}"))
-			if err := bt.Dump(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, bt.Dump())
 			wantBacktraceStats(t, bt.Stats(), sink.BacktraceStats{Held: 2, Dumped: 1, Failed: 1})
 		})
 	}
@@ -310,9 +297,7 @@ func TestScopeKeepsLinesInOrderDuringADump(t *testing.T) {
 	s = sink.Backtrace(never{p, contract.TraitsFor(nil, contract.NeverLogs)}, sink.BacktraceConfig{Mark: nib.OmitKey}).Scope()
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":0}`))
 	_ = s.WriteRecord(record(nib.LevelDebug, `{"n":1}`))
-	if err := s.Dump(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Dump())
 	<-done
 	wantLines(t, p, "sink", "{\"n\":0}", "{\"n\":1}", "{\"n\":2}")
 }
@@ -334,21 +319,15 @@ func TestBacktraceBoundsTheNumberOfLines(t *testing.T) {
 func TestBacktraceCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines = 16, 300
 	b, bt := backtraced(sink.BacktraceConfig{Bytes: 5000})
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range lines {
-				b.log.Debug().Int("g", g).Int("n", i).Msg("d")
-				b.log.Info().Msg("i")
-				if i%50 == 49 {
-					b.log.Error().Msg("e")
-				}
+	await.Goroutines(goroutines, func(g int) {
+		for i := range lines {
+			b.log.Debug().Int("g", g).Int("n", i).Msg("d")
+			b.log.Info().Msg("i")
+			if i%50 == 49 {
+				b.log.Error().Msg("e")
 			}
-		}()
-	}
-	wg.Wait()
+		}
+	})
 	s := bt.Stats()
 	if s.Passed != goroutines*(lines+lines/50) || s.Held != goroutines*lines || s.Held != s.Dumped+s.Overwritten+s.Pending {
 		t.Errorf("stats: %+v", s)

@@ -8,12 +8,13 @@ import (
 	"math"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 	"github.com/nib-log/nib/sink"
@@ -116,9 +117,7 @@ func TestLimitAnnouncesWhenFlushed(t *testing.T) {
 			}
 			b.rec.Reset()
 			for range 2 {
-				if err := flush(b, l); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, flush(b, l))
 			}
 			lines := b.rec.Lines()
 			if len(lines) != 2 || strings.Count(strings.Join(lines, ""), `"count":9`) != 2 {
@@ -131,9 +130,7 @@ func TestLimitAnnouncesWhenFlushed(t *testing.T) {
 
 func TestLimitRefusesLinesAfterClose(t *testing.T) {
 	b, l := limited(sink.LimitConfig{})
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Close())
 	if err := l.WriteRecord(record(nib.LevelInfo, "{}")); !errors.Is(err, delivery.ErrClosed) {
 		t.Errorf("got error %v, want %v", err, delivery.ErrClosed)
 	}
@@ -149,9 +146,7 @@ func TestLimitDistinguishesCallSites(t *testing.T) {
 		b.log.Info().Msg("other")
 	}
 	b.rec.Reset()
-	if err := l.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Flush(t.Context()))
 	got := map[string]bool{}
 	for _, r := range b.rec.Records() {
 		caller, _ := r.Lookup("caller")
@@ -258,9 +253,7 @@ func TestLimitEvictsTheLeastRecentlyUsedSite(t *testing.T) {
 		t.Errorf("stats: %+v, want 3 forgotten", got)
 	}
 	b.rec.Reset()
-	if err := l.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Flush(t.Context()))
 	if got, want := b.rec.Lines()[0], `"level":"info","count":2,"message":"lines suppressed"}`; !strings.HasSuffix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -336,9 +329,7 @@ func TestLimitReportsLaterWhenTheSink(t *testing.T) {
 			<-done
 			wantStats(t, l.Stats(), sink.SuppressionStats{Taken: 3, Passed: 1, Suppressed: 2, Owed: 2})
 			broken = false
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, l.Close())
 			wantStats(t, l.Stats(), sink.SuppressionStats{Taken: 3, Passed: 1, Suppressed: 2, Announced: 2})
 		})
 	}
@@ -381,21 +372,13 @@ func TestLimitCountsExactlyWithManyGoroutines(t *testing.T) {
 		PerSite:  sink.Rate{Burst: 7},
 		PerLevel: map[nib.Level]sink.Rate{nib.LevelWarn: {Burst: 50}},
 	})
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range lines {
-				b.log.Info().Int("g", g).Msg("message " + string(rune('a'+i%messages)))
-				b.log.Warn().Msg("message " + string(rune('a'+i%messages)))
-			}
-		}()
-	}
-	wg.Wait()
-	if err := b.log.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	await.Goroutines(goroutines, func(g int) {
+		for i := range lines {
+			b.log.Info().Int("g", g).Msg("message " + string(rune('a'+i%messages)))
+			b.log.Warn().Msg("message " + string(rune('a'+i%messages)))
+		}
+	})
+	must.Succeed(t, b.log.Flush(t.Context()))
 	const all, passed = 2 * goroutines * lines, 7*messages + 50
 	wantStats(t, l.Stats(), sink.SuppressionStats{Taken: all, Passed: passed, Suppressed: all - passed, Announced: all - passed})
 	announced := 0
@@ -415,9 +398,7 @@ func TestLimitUsesTheLayout(t *testing.T) {
 	b, l := limited(sink.LimitConfig{PerSite: sink.Rate{Burst: 1}, Layout: layout}, nib.WithLayout(layout))
 	b.log.Info().Msg("x")
 	b.log.Info().Msg("x")
-	if err := l.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.Flush(t.Context()))
 	if got, want := b.rec.Last(), `{"ts":"2026-01-02T15:04:05.000Z","severity":"info","of":"x","count":1,"msg":"lines suppressed"}`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

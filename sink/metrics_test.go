@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink"
 )
@@ -36,9 +37,7 @@ func shown(t *testing.T, s any) []string {
 		t.Fatalf("%T has no metrics", s)
 	}
 	var b strings.Builder
-	if err := metrics.WritePrometheus(&b, source); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, metrics.WritePrometheus(&b, source))
 	var all []string
 	for line := range strings.SplitSeq(strings.TrimSpace(b.String()), "\n") {
 		if !strings.HasPrefix(line, "#") {

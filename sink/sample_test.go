@@ -7,11 +7,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -62,9 +63,7 @@ func TestSampleDistinguishesMessagesAndLevels(t *testing.T) {
 	if got := b.rec.FindAll("y"); len(got) != 1 {
 		t.Errorf("got %d lines y, want 1", len(got))
 	}
-	if err := s.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Flush(t.Context()))
 	got := map[string]float64{}
 	for _, f := range b.rec.FindAll(suppressedMessage) {
 		got[fmt.Sprint(f["level"], " ", f["of"])] += f["count"].(float64)
@@ -134,9 +133,7 @@ func TestSampleNamesLongAndOddMessages(t *testing.T) {
 		b, s := sampled(sink.SampleConfig{Keep: sink.Share{First: 1}})
 		b.log.Info().Msg(tt.msg)
 		b.log.Info().Msg(tt.msg)
-		if err := s.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Flush(t.Context()))
 		got, err := recordtest.Decode([]byte(b.rec.Last() + "\n"))
 		if err != nil || got["of"] != tt.of {
 			t.Errorf("%q: got %q, error %v, want %q", tt.msg, got["of"], err, tt.of)
@@ -180,20 +177,12 @@ func TestSampleAgreesWithAModel(t *testing.T) {
 func TestSampleCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines, messages = 16, 600, 6
 	b, s := sampled(sink.SampleConfig{Keep: sink.Share{First: 10, Every: 100}})
-	var wg sync.WaitGroup
-	for range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range lines {
-				b.log.Info().Msg(string(rune('a' + i%messages)))
-			}
-		}()
-	}
-	wg.Wait()
-	if err := b.log.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	await.Goroutines(goroutines, func(int) {
+		for i := range lines {
+			b.log.Info().Msg(string(rune('a' + i%messages)))
+		}
+	})
+	must.Succeed(t, b.log.Flush(t.Context()))
 	const all = goroutines * lines
 	const passed = messages * (10 + (all/messages-10)/100)
 	wantStats(t, s.Stats(), sink.SuppressionStats{Taken: all, Passed: passed, Suppressed: all - passed, Announced: all - passed})

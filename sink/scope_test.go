@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/contract"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -29,9 +31,7 @@ func TestScopesHoldBackTheirOwnLines(t *testing.T) {
 	log2.Info().Msg("passes")
 	b.log.Debug().Msg("of no scope")
 	b.want(t, `{"level":"info","message":"passes"}`)
-	if err := one.Dump(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, one.Dump())
 	b.want(t, `{"level":"debug","message":"one","backtrace":true}`)
 	two.Discard()
 	b.want(t)
@@ -82,30 +82,24 @@ func TestScopeForgetsWhatComesAfterDiscard(t *testing.T) {
 func TestScopesCountExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, scopes, lines = 16, 30, 20
 	b, bt := backtraced(sink.BacktraceConfig{})
-	var wg sync.WaitGroup
-	for range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range scopes {
-				s, log := scoped(b, bt)
-				for range lines {
-					log.Debug().Msg("d")
-				}
-				switch i % 3 {
-				case 0:
-					s.Discard()
-				case 1:
-					if err := s.Dump(); err != nil {
-						t.Error(err)
-					}
-				case 2:
-					log.Error().Msg("e")
-				}
+	await.Goroutines(goroutines, func(int) {
+		for i := range scopes {
+			s, log := scoped(b, bt)
+			for range lines {
+				log.Debug().Msg("d")
 			}
-		}()
-	}
-	wg.Wait()
+			switch i % 3 {
+			case 0:
+				s.Discard()
+			case 1:
+				if err := s.Dump(); err != nil {
+					t.Error(err)
+				}
+			case 2:
+				log.Error().Msg("e")
+			}
+		}
+	})
 	const third = goroutines * scopes / 3
 	wantBacktraceStats(t, bt.Stats(), sink.BacktraceStats{Passed: third, Held: 3 * third * lines, Dumped: 2 * third * lines, Discarded: third * lines})
 	if got := len(b.rec.FindAll("d")); got != 2*third*lines {

@@ -7,13 +7,14 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/contract"
 	"github.com/nib-log/nib/internal/linewriter"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/sink"
 )
@@ -65,9 +66,7 @@ func TestTeeGivesEveryBranchEveryRecord(t *testing.T) {
 	var a, b recordtest.Recorder
 	s := sink.Tee(&a, &b)
 	for _, line := range []string{`{"n":1}`, `{"n":2}`} {
-		if err := s.WriteRecord(record(nib.LevelInfo, line)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.WriteRecord(record(nib.LevelInfo, line)))
 	}
 	wantLines(t, &a, "a", "{\"n\":1}", "{\"n\":2}")
 	wantLines(t, &b, "b", "{\"n\":1}", "{\"n\":2}")
@@ -161,9 +160,7 @@ func TestRouteChoosesByLevel(t *testing.T) {
 				sink.RouteRule{From: nib.LevelInfo, To: nib.LevelWarn, Sink: branches["middle"]},
 				sink.RouteRule{From: nib.LevelInfo, To: nib.LevelWarn, Sink: branches["shadowed"]},
 			)
-			if err := s.WriteRecord(record(tt.level, "{}")); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.WriteRecord(record(tt.level, "{}")))
 			for name, b := range branches {
 				if got, want := b.Len(), map[bool]int{true: 1}[name == tt.want]; got != want {
 					t.Errorf("%s got %d lines, want %d", name, got, want)
@@ -294,19 +291,13 @@ func TestManyGoroutines(t *testing.T) {
 		return r.Level != nib.LevelPanic
 	}))))
 	log := nib.NewSink(s, nib.WithErrorHandler(func(err error) { t.Error(err) }))
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for range 100 {
-				log.Info().Msg("i")
-				log.Error().Msg("e")
-				log.At(nib.LevelPanic).Msg("p")
-			}
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(8, func(int) {
+		for range 100 {
+			log.Info().Msg("i")
+			log.Error().Msg("e")
+			log.At(nib.LevelPanic).Msg("p")
+		}
+	})
 	if got := [3]int{a.Len(), b.Len(), c.Len()}; got != [3]int{2400, 800, 800} {
 		t.Errorf("lines %v, want [2400 800 800]", got)
 	}

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/metrics"
 	"github.com/nib-log/nib/sink"
@@ -160,17 +160,11 @@ func TestTeeCountsExactlyWithManyGoroutines(t *testing.T) {
 	const goroutines, lines = 16, 500
 	var a, c recordtest.Recorder
 	s := sink.Tee(&a, newFailing(), &c)
-	var wg sync.WaitGroup
-	for range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for range lines {
-				_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
-			}
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(goroutines, func(int) {
+		for range lines {
+			_ = s.WriteRecord(record(nib.LevelInfo, "{}"))
+		}
+	})
 	const all = goroutines * lines
 	wantCounts(t, s, "nib_tee_lines_total", map[string]uint64{"0": all, "1": 0, "2": all})
 	if a.Len() != all || c.Len() != all {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/allocs/internal/must"
 	goanalysis "golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -42,16 +43,12 @@ func TestChecks(t *testing.T) {
 // The document shows the examples that the checks are tested with.
 func TestDocumentShowsTheExamples(t *testing.T) {
 	document, err := os.ReadFile("../../docs/zero-alloc.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := regexp.MustCompile("// want `(.*)`")
 	for _, a := range analysis.Analyzers {
 		name := filepath.Join(analysistest.TestData(), "src", a.Name, "example.go")
 		example, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_, code, _ := strings.Cut(string(example), "package "+a.Name+"\n\n")
 		code = want.ReplaceAllStringFunc(code, func(comment string) string {
 			message := want.FindStringSubmatch(comment)[1]

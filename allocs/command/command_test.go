@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/command"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 const clean = `package m
@@ -44,9 +45,7 @@ func run(t *testing.T, dir, source string, args ...string) (code int, out, errs 
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 func newModule(t *testing.T) string {
@@ -58,9 +57,7 @@ func newModule(t *testing.T) string {
 	// The directory is the same each time, so that the go command can use what
 	// it has compiled.
 	dir := filepath.Join(os.TempDir(), "nib-allocs-test", t.Name())
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)))
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.24\n")
 	return dir
@@ -71,9 +68,7 @@ func newModule(t *testing.T) string {
 func useCache(t *testing.T) {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Setenv("GOCACHE", strings.TrimSpace(string(out)))
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "nib-allocs-test", "cache"))
 }
@@ -169,9 +164,7 @@ func TestJSON(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &d); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(out), &d))
 	if d.Format != 1 || d.Module != "example.com/m" || len(d.Toolchains) != 1 || len(d.Roots) != 1 || len(d.Roots[0].Sites) != 1 {
 		t.Fatalf("got %+v", d)
 	}

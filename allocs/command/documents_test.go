@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/command"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the examples of the documents anew")
@@ -101,9 +102,7 @@ func output(t *testing.T, dir, name string, args ...string) string {
 func compare(t *testing.T, document, begin, got string) {
 	t.Helper()
 	text, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	from, to := "<!-- "+begin+" -->\n```\n", "```\n<!-- end -->\n"
 	head, rest, ok := strings.Cut(string(text), from)
 	want, tail, ok2 := strings.Cut(rest, to)
@@ -116,7 +115,5 @@ func compare(t *testing.T, document, begin, got string) {
 	if !*update {
 		t.Fatalf("got\n%s\n%s shows\n%s", got, document, want)
 	}
-	if err := os.WriteFile(document, []byte(head+from+got+to+tail), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(document, []byte(head+from+got+to+tail), 0o644))
 }

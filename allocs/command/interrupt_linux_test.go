@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/command"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 // A go command removes its temporary directory if it is interrupted, not if it
@@ -17,14 +18,10 @@ import (
 func TestAnInterruptedRunLeavesNothingBehind(t *testing.T) {
 	bin, temp := t.TempDir(), t.TempDir()
 	ready := filepath.Join(bin, "ready")
-	if err := syscall.Mkfifo(ready, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Mkfifo(ready, 0o600))
 	const fake = "#!/bin/sh\nmkdir $TMPDIR/go-build1\n" +
 		"trap 'rmdir $TMPDIR/go-build1; exit 1' INT\n: >$READY\nwhile :; do sleep 0.01; done\n"
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(fake), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(bin, "go"), []byte(fake), 0o700))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", temp)
 	t.Setenv("READY", ready)

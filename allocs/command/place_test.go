@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/command"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 // tree writes files below dir.
@@ -16,9 +17,7 @@ func tree(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o755))
 		write(t, name, text)
 	}
 }
@@ -30,9 +29,7 @@ const (
 
 func TestWorkspaceRootIsLookedAtAsAWhole(t *testing.T) {
 	dir := newModule(t)
-	if err := os.Remove(filepath.Join(dir, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(filepath.Join(dir, "go.mod")))
 	tree(t, dir, map[string]string{
 		"go.work":                "go 1.24\n\nuse (\n\t./a\n\t./sub/b\n)\n",
 		"a/go.mod":               "module example.com/a\n\ngo 1.24\n",
@@ -127,9 +124,7 @@ func TestErrorsOfTheGoCommandAreShown(t *testing.T) {
 		"syntax":          {map[string]string{"m.go": "package m\n\nfunc F( {}\n"}, nil, "m.go:3:9: syntax error"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.RemoveAll(dir))
 			c.files["go.mod"] = "module example.com/m\n\ngo 1.24\n"
 			if name == "no module" {
 				delete(c.files, "go.mod")

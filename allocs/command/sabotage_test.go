@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/command"
 	"github.com/nib-log/nib/allocs/internal/baseline"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 // guarded is a module whose baseline is accepted.
@@ -171,17 +172,13 @@ func TestSabotagedGatesDoNotPass(t *testing.T) {
 		}
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	reset(t, dir, "")
 	if code, out := gate(t, dir, "--accept"); code != command.Clean {
 		t.Fatalf("accept: got %d\n%s", code, out)
 	}
 	accepted, err := os.ReadFile(filepath.Join(dir, baseline.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, s := range list {
 		t.Run(s.name, func(t *testing.T) {
 			reset(t, dir, string(accepted))
@@ -214,13 +211,9 @@ func gate(t *testing.T, dir string, args ...string) (int, string) {
 func reset(t *testing.T, dir, accepted string) {
 	t.Helper()
 	for _, old := range []string{"work", "worked"} {
-		if err := os.RemoveAll(filepath.Join(dir, old)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.RemoveAll(filepath.Join(dir, old)))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "work"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(filepath.Join(dir, "work"), 0o755))
 	files := map[string]string{baseline.Name: accepted}
 	for name, text := range guarded {
 		files[name] = text
@@ -229,9 +222,8 @@ func reset(t *testing.T, dir, accepted string) {
 		if text == "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text),
+			0o644))
 	}
 }
 
@@ -261,7 +253,5 @@ func (s sabotage) commit(t *testing.T, dir string) {
 		}
 		err = os.WriteFile(path, []byte(before+s.to+after), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }

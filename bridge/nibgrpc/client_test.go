@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibgrpc"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -40,25 +41,17 @@ func TestTheOnlyMessageThatAClientReceivesIsCounted(t *testing.T) {
 	server := grpc.NewServer()
 	pb.RegisterTestServiceServer(server, counter{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	go func() { _ = server.Serve(l) }()
 	defer server.Stop()
 	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithChainStreamInterceptor(nibgrpc.StreamClient(nib.NewSink(&rec), nibgrpc.Config{})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer conn.Close()
 	s, err := pb.NewTestServiceClient(conn).StreamingInputCall(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for range 2 {
-		if err := s.Send(&pb.StreamingInputCallRequest{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Send(&pb.StreamingInputCallRequest{}))
 	}
 	if _, err := s.CloseAndRecv(); err != nil {
 		t.Fatal(err)

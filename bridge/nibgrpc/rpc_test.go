@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibgrpc"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/request"
 	"github.com/nib-log/nib/sink"
@@ -65,17 +66,13 @@ func newRig(t *testing.T, s *service, c nibgrpc.Config, outer ...grpc.UnaryServe
 	)
 	pb.RegisterTestServiceServer(server, s)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	go func() { _ = server.Serve(l) }()
 	clientLog := nib.NewSink(&g.client)
 	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithChainUnaryInterceptor(nibgrpc.UnaryClient(clientLog, nibgrpc.Config{})),
 		grpc.WithChainStreamInterceptor(nibgrpc.StreamClient(clientLog, nibgrpc.Config{})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	g.stub = pb.NewTestServiceClient(conn)
 	g.stop = sync.OnceFunc(func() { _ = conn.Close(); server.GracefulStop() })
 	t.Cleanup(g.stop)
@@ -281,15 +278,9 @@ func TestFieldsOfOneMessageAreNotInLinesOfAnother(t *testing.T) {
 			}
 		}
 	}}, nibgrpc.Config{Policy: policy})
-	var wg sync.WaitGroup
-	for i := range streams {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			echo(t, g.stub, fmt.Sprintf("s%d", i), messages)
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(streams, func(i int) {
+		echo(t, g.stub, fmt.Sprintf("s%d", i), messages)
+	})
 	g.stop()
 	for _, msg := range []string{"message", "goroutine", "rpc"} {
 		for _, f := range g.server.FindAll(msg) {
@@ -321,9 +312,7 @@ func TestAStreamThatTheClientLeaves(t *testing.T) {
 	}}, nibgrpc.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := g.stub.FullDuplexCall(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	<-started
 	cancel()
 	_, _ = s.Recv()

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibhclog"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/usercode"
 )
@@ -173,8 +174,6 @@ func FuzzLinesAreThoseOfHclog(f *testing.F) {
 	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"))
 	f.Add(bytes.Repeat([]byte{7, 1, 4, 200, 33}, 30))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := compare(data); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, compare(data))
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibhclog"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/usercode"
 	"github.com/nib-log/nib/nibtest"
 )
@@ -72,9 +73,7 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	rules, err := nib.ParseRules("warn,raft=debug")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l, b := newLogger(nib.WithRules(rules))
 	raft := l.Named("raft").With("a", 1)
 	if got := [...]hclog.Level{l.GetLevel(), raft.GetLevel()}; got != [...]hclog.Level{hclog.Warn, hclog.Debug} {
@@ -89,9 +88,7 @@ func TestLevels(t *testing.T) {
 	raft.SetLevel(hclog.Off)
 	l.Error("off")
 	raft.SetLevel(hclog.NoLevel)
-	if err := rules.Set("error"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rules.Set("error"))
 	raft.Warn("off")
 	raft.Error("on")
 	check(t, "the rules again", b, `{"level":"error","logger":"raft","a":1,"message":"on"}`+"\n")

@@ -19,6 +19,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/niblogr"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -45,9 +46,7 @@ func check(t *testing.T, what string, b *bytes.Buffer, want string) {
 func rulesOf(t *testing.T, s string) *nib.Rules {
 	t.Helper()
 	r, err := nib.ParseRules(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -80,9 +79,7 @@ func TestRulesChangeLevelsByNameWhileInUse(t *testing.T) {
 	l, b := newLogger(nib.WithRules(rules))
 	cache := l.WithName("operator").WithName("cache").WithValues("a", 1)
 	cache.V(4).Info("off")
-	if err := rules.Set("info,operator.cache=debug"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rules.Set("info,operator.cache=debug"))
 	cache.V(4).Info("on")
 	l.V(4).Info("off")
 	check(t, "debug for one name", b, `{"level":"debug","logger":"operator.cache","a":1,"message":"on"}`+"\n")
@@ -273,9 +270,7 @@ func TestSlogHandlerPassesSlogtest(t *testing.T) {
 		return logr.ToSlogHandler(niblogr.New(l))
 	}, func(t *testing.T) map[string]any {
 		m := map[string]any{}
-		if err := json.Unmarshal(b.Bytes(), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(b.Bytes(), &m))
 		return m
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/bridge/niblogrus"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/sirupsen/logrus"
 )
 
@@ -82,9 +83,7 @@ func TestHookDoesNotAllocate(t *testing.T) {
 	frame, _ := runtime.CallersFrames(pcs[:]).Next()
 	e.Caller = &frame
 	zero(t, func() {
-		if err := h.Fire(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, h.Fire(e))
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/bridge/niblogrus"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/sirupsen/logrus"
 )
@@ -115,14 +116,10 @@ func keys(t *testing.T, line string) (list []string) {
 	}
 	for dec.More() {
 		key, err := dec.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		list = append(list, key.(string))
 		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, dec.Decode(&value))
 	}
 	return list
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/bridge/niblogrus"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/sirupsen/logrus"
 )
 
@@ -242,9 +243,7 @@ func FuzzFormat(f *testing.F) {
 			want[k] = v
 		}
 		line, err := formatter.Format(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got := read(t, line)
 		if !sameValue(got, want) {
 			t.Fatalf("got  %q\nwant %v", line, want)
@@ -253,9 +252,7 @@ func FuzzFormat(f *testing.F) {
 			return
 		}
 		theirs, err := (&logrus.JSONFormatter{}).Format(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !sameNumbers(got, read(t, theirs)) {
 			t.Fatalf("got  %q\nwant %q", line, theirs)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/niblogrus"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/sirupsen/logrus"
 )
@@ -207,16 +208,10 @@ func (w *lineWriter) count(t *testing.T) map[string]int {
 
 func TestGoroutinesThatEndInAValue(t *testing.T) {
 	f := &niblogrus.Formatter{}
-	var wg sync.WaitGroup
-	for range 10 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			_, _ = f.Format(entryOf(logrus.Fields{"a": 1, "v": endsGoroutine{}, "z": 1}))
-			t.Error("got a line, want the end of the goroutine")
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(10, func(int) {
+		_, _ = f.Format(entryOf(logrus.Fields{"a": 1, "v": endsGoroutine{}, "z": 1}))
+		t.Error("got a line, want the end of the goroutine")
+	})
 	line, _ := format(t, f, entryOf(logrus.Fields{"a": 1}))
 	if want := `{"a":1,"level":"info","msg":"request handled","time":"2026-01-02T12:30:05+09:00"}` + "\n"; line != want {
 		t.Errorf("the line after that: got  %swant %s", line, want)
@@ -230,18 +225,13 @@ func TestFormatterIsSafeForConcurrentUse(t *testing.T) {
 	l.SetFormatter(topic())
 	l.SetReportCaller(true)
 	const goroutines, each = 8, 200
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			log := l.WithField("task_id", fmt.Sprint(g))
-			for n := range each {
-				log.WithFields(logrus.Fields{"n": n, "msg": 1, "fields.msg": 2, "nested": logrus.Fields{"g": g}}).Info(fmt.Sprint(g, " ", n))
-			}
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(goroutines, func(g int) {
+		log := l.WithField("task_id", fmt.Sprint(g))
+		for n := range each {
+			log.WithFields(logrus.Fields{"n": n, "msg": 1, "fields.msg": 2,
+				"nested": logrus.Fields{"g": g}}).Info(fmt.Sprint(g, " ", n))
+		}
+	})
 	for msg, n := range lines.count(t) {
 		if n != 1 {
 			t.Errorf("message %q: got %d lines, want 1", msg, n)

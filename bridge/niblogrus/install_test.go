@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/niblogrus"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/sirupsen/logrus"
 )
@@ -43,9 +44,7 @@ func TestInstallWritesEntriesThatAHookHasFailedOn(t *testing.T) {
 	l, rec := installed(withoutTime())
 	l.AddHook(failingHook{})
 	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer null.Close()
 	defer func(stderr *os.File) { os.Stderr = stderr }(os.Stderr) // where logrus says so
 	os.Stderr = null

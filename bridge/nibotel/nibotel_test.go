@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/bridge/nibotel"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibtest"
 	"go.opentelemetry.io/otel/attribute"
@@ -239,9 +240,7 @@ func TestALineThatIsNoObjectIsTheBody(t *testing.T) {
 	} {
 		var to fakeLogger
 		r := nib.Record{Level: nib.LevelWarn, Line: []byte(line)}
-		if err := nibotel.NewSink(&to).WriteRecord(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, nibotel.NewSink(&to).WriteRecord(&r))
 		got := to.records[0]
 		attributes := 0
 		if want == "" {

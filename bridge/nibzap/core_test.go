@@ -11,12 +11,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -132,16 +133,12 @@ func TestLevels(t *testing.T) {
 
 func TestRulesRaiseTheLevelOfNamesWhileInUse(t *testing.T) {
 	rules, err := nib.ParseRules("debug")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l, b := newLogger(nib.WithRules(rules))
 	db := zap.New(nibzap.NewCore(l)).Named("db").With(zap.Int("a", 1)).Named("pool")
 	db.Debug("on")
 	check(t, "debug", b, `{"level":"debug","logger":"db.pool","a":1,"message":"on"}`+"\n")
-	if err := rules.Set("debug,db=warn"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rules.Set("debug,db=warn"))
 	db.Debug("off")
 	check(t, "warn", b, "")
 }
@@ -149,9 +146,7 @@ func TestRulesRaiseTheLevelOfNamesWhileInUse(t *testing.T) {
 // zap compares the level of a core before it knows the name.
 func TestRulesLowerTheLevelOfNamesWhileInUse(t *testing.T) {
 	rules, err := nib.ParseRules("warn")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l, b := newLogger(nib.WithRules(rules))
 	root := zap.New(nibzap.NewCore(l))
 	db := root.Named("db").With(zap.Int("a", 1)).Named("pool")
@@ -159,18 +154,14 @@ func TestRulesLowerTheLevelOfNamesWhileInUse(t *testing.T) {
 	if root.Core().Enabled(zap.DebugLevel) {
 		t.Error("debug is enabled without a rule for it")
 	}
-	if err := rules.Set("warn,db=debug,http.*=trace"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rules.Set("warn,db=debug,http.*=trace"))
 	db.Debug("on")
 	root.Info("off")
 	root.Named("http").Info("off")
 	root.Named("http").Named("client").Log(-2, "on")
 	check(t, "debug", b, `{"level":"debug","logger":"db.pool","a":1,"message":"on"}`+"\n"+
 		`{"level":"trace","logger":"http.client","message":"on"}`+"\n")
-	if err := rules.Set("error"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rules.Set("error"))
 	if root.Core().Enabled(zap.DebugLevel) || root.Core().With(nil).Enabled(zap.WarnLevel) {
 		t.Error("a level is enabled that no rule enables any more")
 	}
@@ -217,9 +208,7 @@ func TestCoresThatWrapThisOneAreCalled(t *testing.T) {
 	hooked := 0
 	c := zapcore.RegisterHooks(nibzap.NewCore(l), func(zapcore.Entry) error { hooked++; return nil })
 	up, err := zapcore.NewIncreaseLevelCore(c, zap.WarnLevel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	z := zap.New(zapcore.NewTee(up, zapcore.NewNopCore())).With(zap.Int("a", 1))
 	z.Info("off")
 	z.Warn("on")
@@ -290,9 +279,7 @@ func TestNilLoggerDiscards(t *testing.T) {
 // cost nothing afterwards.
 func TestNamesTakeBoundedMemory(t *testing.T) {
 	rules, err := nib.ParseRules("info,db=debug")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l := zap.New(nibzap.NewCore(nib.New(io.Discard, nib.WithRules(rules))))
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -313,17 +300,12 @@ func TestNamesTakeBoundedMemory(t *testing.T) {
 func TestManyNamesAtOnce(t *testing.T) {
 	l, b := newLogger()
 	c := nibzap.NewCore(l)
-	var group sync.WaitGroup
-	for g := range 4 {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			for i := range 500 {
-				_ = c.Write(zapcore.Entry{LoggerName: fmt.Sprint("n", i), Message: "m"}, []zapcore.Field{zap.Int("g", g)})
-			}
-		}()
-	}
-	group.Wait()
+	await.Goroutines(4, func(g int) {
+		for i := range 500 {
+			_ = c.Write(zapcore.Entry{LoggerName: fmt.Sprint("n", i), Message: "m"},
+				[]zapcore.Field{zap.Int("g", g)})
+		}
+	})
 	for i := range 500 {
 		if got := strings.Count(b.String(), fmt.Sprintf(`"logger":"n%d"`, i)); got != 4 {
 			t.Fatalf("name n%d: got %d lines, want 4", i, got)

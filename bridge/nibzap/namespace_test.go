@@ -5,11 +5,11 @@ package nibzap_test
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/recordtest"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -29,17 +29,11 @@ func TestValuesInNamespacesAreNotChanged(t *testing.T) {
 	var rec recordtest.Recorder
 	log := zap.New(nibzap.NewCore(nib.NewSink(&rec)))
 	shared := map[string]any{"number": complex(1, 2), "list": []any{complex(3, 4)}}
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for range 20 {
-				log.Info("m", zap.Object("o", inNamespace{shared}))
-			}
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(2, func(int) {
+		for range 20 {
+			log.Info("m", zap.Object("o", inNamespace{shared}))
+		}
+	})
 	if shared["number"] != complex(1, 2) || shared["list"].([]any)[0] != complex(3, 4) {
 		t.Errorf("the value is now %v", shared)
 	}

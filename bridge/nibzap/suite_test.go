@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -158,9 +159,7 @@ func testWrapped(t *testing.T, make newCore) {
 	hooked := 0
 	c := make(zap.DebugLevel, &b)
 	increased, err := zapcore.NewIncreaseLevelCore(c, zap.WarnLevel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, tt := range []struct {
 		name    string
 		core    zapcore.Core
@@ -194,22 +193,16 @@ func testWrapped(t *testing.T, make newCore) {
 func testGoroutines(t *testing.T, make newCore) {
 	var b bytes.Buffer
 	c := make(zap.InfoLevel, &b)
-	var group sync.WaitGroup
 	const goroutines, lines = 8, 200
-	for g := range goroutines {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			own := c.With([]zapcore.Field{zap.Int("g", g)})
-			for i := range lines {
-				ent := zapcore.Entry{Message: "m", LoggerName: fmt.Sprintf("n%d", i%3)}
-				if ce := own.Check(ent, nil); ce != nil {
-					ce.Write(zap.Int("i", i))
-				}
+	await.Goroutines(goroutines, func(g int) {
+		own := c.With([]zapcore.Field{zap.Int("g", g)})
+		for i := range lines {
+			ent := zapcore.Entry{Message: "m", LoggerName: fmt.Sprintf("n%d", i%3)}
+			if ce := own.Check(ent, nil); ce != nil {
+				ce.Write(zap.Int("i", i))
 			}
-		}()
-	}
-	group.Wait()
+		}
+	})
 	for g := range goroutines {
 		for i := range lines {
 			if want := fmt.Sprintf(`"logger":"n%d","msg":"m","g":%d,"i":%d}`+"\n", i%3, g, i); strings.Count(b.String(), want) != 1 {

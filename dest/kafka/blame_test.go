@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // TestSplitBatchIsSettled has a lane that splits a batch: the results of its
@@ -35,9 +36,7 @@ func TestSplitBatchIsSettled(t *testing.T) {
 	t.Run("one record is refused", func(t *testing.T) {
 		l := newLane()
 		l.queue = []*inFlight{queued(1, 1, 0)}
-		if err := l.refuseAll(t.Context(), make([]nib.Record, 1), errDenied); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, l.refuseAll(t.Context(), make([]nib.Record, 1), errDenied))
 		if l.limit != 1000 || l.suspect != 0 || len(l.held) != 1 {
 			t.Errorf("got a limit of %d bytes, %d suspect and %d records held, want 1000, 0 and 1", l.limit, l.suspect, len(l.held))
 		}

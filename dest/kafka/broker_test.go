@@ -5,6 +5,8 @@ package kafka
 import (
 	"os"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // dialBroker connects to the broker that dest/kafka/kfaketest has started.
@@ -15,9 +17,7 @@ func dialBroker(t *testing.T) *Destination {
 		t.Skip("needs a broker: the tests of dest/kafka/kfaketest start one, and run it")
 	}
 	d, err := New([]string{addr}, "logs", Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/metrics"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -33,9 +34,7 @@ func TestNewWithoutTopic(t *testing.T) {
 // in flight end with Close.
 func TestCauseOfTheEnd(t *testing.T) {
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errDenied)
 	if err := d.Ping(ctx); !errors.Is(err, errDenied) || !strings.Contains(err.Error(), "ping") {
@@ -72,9 +71,7 @@ func TestErrorAtTheEndOfTheContext(t *testing.T) {
 			cancel(errDenied)
 			return nil
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		p := queued(1, 2, 0)
 		p.answer, p.err, p.cancel, p.underway = c.p.answer, c.p.err, func() {}, make(chan struct{})
 		close(p.underway)

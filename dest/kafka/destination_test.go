@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -89,9 +90,7 @@ func TestEndOfACall(t *testing.T) {
 func TestOneAttempt(t *testing.T) {
 	failed := 0
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{OnError: func(error) { failed++ }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	d.cluster.client.Close() // so that each request fails at once
 	for n := range 3 {
@@ -131,9 +130,7 @@ func TestCodecOfABatch(t *testing.T) {
 		"lz4": kgo.CodecLz4, "none": kgo.CodecNone, "snappy": kgo.CodecSnappy, "zstd": kgo.CodecZstd, "gzip": kgo.CodecGzip,
 	} {
 		compress, err := kgo.DefaultCompressor(codecs[c])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, transactional := range []bool{false, true} {
 			e := encoder{compressor: compress, transactional: transactional}
 			e.add(&nib.Record{Line: line}, nil, "")

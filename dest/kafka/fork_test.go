@@ -5,19 +5,17 @@ package kafka
 import (
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A fork has the same topic and configuration, and separate state.
 func TestFork(t *testing.T) {
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{ClientID: "shop", MaxBatch: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	f, err := d.Fork()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := f.(*Destination)
 	defer other.Close()
 	if other.cluster.topic != d.cluster.topic || other.cluster.client == d.cluster.client ||
@@ -29,9 +27,7 @@ func TestFork(t *testing.T) {
 // Two processes with one TransactionalID would fence each other.
 func TestForkWithATransactionalID(t *testing.T) {
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{TransactionalID: "shop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	if _, err := d.Fork(); err == nil || !strings.Contains(err.Error(), "TransactionalID") {
 		t.Errorf("got %v, want an error that says what to leave out", err)

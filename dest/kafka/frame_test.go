@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -29,9 +30,7 @@ func FuzzFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line, key []byte, logger string, at int64, level int16, spool, seq uint64, reason string) {
 		for _, c := range []string{"none", "lz4"} {
 			compress, err := kgo.DefaultCompressor(codecs[c])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			batch := []nib.Record{
 				{Time: at, Level: nib.Level(level), Logger: logger, Line: line, Spool: spool, Seq: seq},
 				{Time: 0, Line: []byte("{}\n")},
@@ -41,18 +40,14 @@ func FuzzFrame(f *testing.F) {
 			e.add(&batch[1], nil, "")
 			frame := e.frame(producer{3, 4}, 5)
 			var b kmsg.RecordBatch
-			if err := b.ReadFrom(frame); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, b.ReadFrom(frame))
 			if int(b.Length) != len(frame)-12 || b.Magic != 2 || b.NumRecords != 2 || b.LastOffsetDelta != 1 ||
 				b.ProducerID != 3 || b.ProducerEpoch != 4 || b.FirstSequence != 5 ||
 				uint32(b.CRC) != crc32.Checksum(frame[21:], crc32.MakeTable(crc32.Castagnoli)) {
 				t.Fatalf("header: %+v", b)
 			}
 			plain, err := kgo.DefaultDecompressor().Decompress(b.Records, kgo.CompressionCodecType(b.Attributes&7))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			for i := range batch {
 				plain = compare(t, plain, &b, &batch[i], int32(i), map[int][]byte{0: key}[i], map[int]string{0: reason}[i])
 			}
@@ -71,9 +66,7 @@ func compare(t *testing.T, b []byte, head *kmsg.RecordBatch, want *nib.Record, o
 		t.Fatal("a record is cut off")
 	}
 	var got kmsg.Record
-	if err := got.ReadFrom(b[:int(n)+k]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, got.ReadFrom(b[:int(n)+k]))
 	value := bytes.TrimSuffix(want.Line, []byte("\n"))
 	if !bytes.Equal(got.Value, value) || !bytes.Equal(got.Key, key) || (got.Key == nil) != (key == nil) || got.OffsetDelta != offset {
 		t.Errorf("got key %q, value %q, offset %d", got.Key, got.Value, got.OffsetDelta)
@@ -172,9 +165,7 @@ func (bomb) Compress(b *bytes.Buffer, _ []byte, _ ...kgo.CompressFlag) ([]byte, 
 // being decompressed completely.
 func TestDecompressionIsBounded(t *testing.T) {
 	d, err := New([]string{"127.0.0.1:1"}, "logs", Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	e := encoder{compressor: bomb{}, plain: make([]byte, 1<<20), count: 1}
 	frame := e.frame(producer{3, 4}, 5)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/target"
 )
@@ -30,14 +31,10 @@ func readTarget(text string) (*params, target.Target, error) {
 // Each parameter reaches the Config, which has no other fields but OnError.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(file, []byte("hunter2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("hunter2\n"), 0o600))
 	p, _, err := readTarget("kafka://a:1,b:2/logs?client_id=c&partitioning=keyed&key=user&compression=zstd&max_batch=1kB&dead_letter=d&create_topic=on" +
 		"&timeout=1s&takeover_delay=3s&user=me&mechanism=plain&allow_clear_text=on&tls=on&tls_name=n&password_file=" + settings.Escape(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p.TransactionalID = "id" // which Validate rejects with keys
 	for _, s := range settings.Of(p) {
 		if s.Doc == "" || s.Default == "" || !s.IsSet() && !strings.HasPrefix(s.Name, "tls_") {
@@ -45,9 +42,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 		}
 	}
 	c, err := p.config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() && f.Name != "OnError" && v.Field(i).IsZero() {
@@ -72,9 +67,7 @@ func TestDefaultsOfParameters(t *testing.T) {
 		}
 	}
 	want, err := none.config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got, _ := all.config()
 	if !reflect.DeepEqual(got.withDefaults(), want.withDefaults()) {
 		t.Errorf("got  %+v\nwant %+v", got.withDefaults(), want.withDefaults())
@@ -145,9 +138,7 @@ func TestFaultsOfParameters(t *testing.T) {
 	}
 	most := Config{Timeout: maxTimeout, ClientID: strings.Repeat("x", maxClientID)}
 	d, err := New([]string{"a:9"}, "l", most)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d.Close()
 }
 
@@ -173,14 +164,10 @@ func TestPartitioningOfTheService(t *testing.T) {
 		{Config{Partitioning: PartitioningKeyed, Key: key}, "?partitioning=per_spool", PartitioningPerSpool, ""},
 	} {
 		p, to, err := readTarget("kafka://127.0.0.1:1/logs" + c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if c.service.Partitioning >= 0 {
 			service, err := New([]string{"127.0.0.1:1"}, "logs", c.service)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			to.Mark = service.Mark()
 			_ = service.Close()
 		}
@@ -207,9 +194,7 @@ func TestPartitioningOfTheService(t *testing.T) {
 func TestDocumentationHasEveryParameter(t *testing.T) {
 	const file, begin, end = "../../docs/kafka.md", "<!-- parameters:start -->\n", "<!-- parameters:end -->"
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	before, rest, ok := strings.Cut(string(b), begin)
 	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
@@ -217,9 +202,7 @@ func TestDocumentationHasEveryParameter(t *testing.T) {
 	}
 	want := before + begin + "| Parameter | Value | Default |\n|---|---|---|\n" + settings.Table(settings.Of(new(params))) + end + after
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, []byte(want), 0o644))
 	} else if string(b) != want {
 		t.Error("the table differs from the tags: go test -run Documentation -update")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // records makes lines with the numbers first to last of a spool.
@@ -158,9 +159,7 @@ func TestProducerOfALane(t *testing.T) {
 	}
 	d := newDestination()
 	d.lanes[1].next, d.lanes[1].taken = 8, time.Unix(1, 0)
-	if err := d.introduce(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.introduce(t.Context()))
 	if l := d.lanes[1]; d.lanes[0].known || !l.known || l.producer != d.shared || l.next != 0 || !l.taken.IsZero() {
 		t.Errorf("got %+v and %+v, want that the second one begins as producer 5", d.lanes[0], l)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -162,9 +163,7 @@ func TestNamedRecordsAreRefused(t *testing.T) {
 	}
 	l, batch := refusedLane(4)
 	l.queue[0].index[3] = -1
-	if err := l.refuseSome(t.Context(), batch, response(0, 2, 3), errDenied); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, l.refuseSome(t.Context(), batch, response(0, 2, 3), errDenied))
 	for _, i := range []int{0, 2} {
 		if s := l.d.states[i]; !s.settled || !errors.Is(s.reason, kerr.InvalidRecord) || !strings.Contains(s.reason.Error(), "no key") {
 			t.Errorf("record %d: got %+v", i, s)

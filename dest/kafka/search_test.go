@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -153,9 +154,8 @@ func FuzzSearchInTransactions(f *testing.F) {
 			before := s.at
 			var b []byte
 			b, s.aborted = p.fetch(s.at, 1+int(portion)%1000)
-			if err := s.batches(append(b, bytes.Repeat([]byte{0}, int(portion%frameHead))...)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.batches(append(b,
+				bytes.Repeat([]byte{0}, int(portion%frameHead))...)))
 			if s.at <= before {
 				t.Fatalf("offset %d is not passed", before)
 			}

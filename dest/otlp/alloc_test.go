@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // lines makes records with a field of each kind.
@@ -46,9 +47,7 @@ func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
 	defer server.Close()
 	for _, name := range []string{"none", "gzip"} {
 		d, err := New(server.URL+"/v1/logs", Config{Compression: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer d.Close()
 		few, many := mallocsOf(t, d, lines(10)), mallocsOf(t, d, lines(1000))
 		t.Logf("%s: %v mallocs for a request, the server included", name, many)

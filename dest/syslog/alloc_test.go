@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // discardAll reads without allocating.
@@ -68,9 +69,7 @@ func TestRecordsAreNotAllocatedFor(t *testing.T) {
 		if network == "relp" {
 			c := (Config{}).withDefaults()
 			conn, err := net.Dial("tcp", r.addr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			l := newLink(conn, &c) // acceptAll does not support open
 			l.failures = &d.counters.failures
 			d.session = &session{settled: make([]bool, c.Window), wake: make(chan struct{}, 1), base: 1, next: 1}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A silentConn accepts and returns nothing: its calls last until their
@@ -254,9 +255,7 @@ func TestDeliverEndsWhilePingConnects(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d, err := New("unix", filepath.Join(t.TempDir(), "none"), Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			d.turn <- struct{}{}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -285,9 +284,7 @@ func TestTheReaderEndsBeforeTheNextConnection(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d, err := New("unix", filepath.Join(t.TempDir(), "none"), Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			l := silentLink(&silentConn{}, Config{})
 			l.done = make(chan struct{})
 			l.fail(errEnded)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -46,9 +47,7 @@ func (r *receiver) taken(d *Destination) (lines [][]byte) {
 func TestNoGoroutineIsLeft(t *testing.T) {
 	r := newRELP(t, &relpServer{})
 	d, err := New("relp", r.addr, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	deliver(t, d, batchOf(0, 10))
 	l := d.link.Load()
 	r.cut()
@@ -59,9 +58,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 	s := newReceiver(t, "unix", readCounted).start()
 	u, err := New("unix", s.addr, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	deliver(t, u, batchOf(0, 10))
 	for range 2 {
 		if err := u.Close(); err != nil {
@@ -109,9 +106,8 @@ func TestDatagramIsTooLong(t *testing.T) {
 	d := dial(t, "unixgram", q.addr, Config{MaxSize: 1 << 20})
 	deliver(t, d, batchOf(0, 1))
 	q.line()
-	if err := d.link.Load().Conn.(interface{ SetWriteBuffer(int) error }).SetWriteBuffer(4096); err != nil {
-		t.Fatal(err)
-	}
+	conn := d.link.Load().Conn.(interface{ SetWriteBuffer(int) error })
+	must.Succeed(t, conn.SetWriteBuffer(4096))
 	batch := batchOf(0, 3)
 	batch[1].Line = []byte(`{"a":"` + strings.Repeat("x", 100_000) + "\"}\n")
 	res, err := d.Deliver(t.Context(), batch)

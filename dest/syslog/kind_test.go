@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/target"
 )
@@ -27,18 +28,14 @@ func read(text string) (*params, target.Target, error) {
 // Each parameter reaches the Config, which has no other fields.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	p, _, err := read(`syslog+tls://logs:6514?app=a&facility=LOCAL3&hostname=h&msgid=m&structured_data=[o@1 ip="x"]&sequence_id=nib@1&max_size=1kB&too_long=reject&timeout=2s&stall=3s&dial_timeout=4s&window=5&tls_name=n`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, s := range settings.Of(p) {
 		if s.Doc == "" || s.Default == "" || !s.IsSet() && !strings.HasPrefix(s.Name, "tls_") {
 			t.Errorf("%s is not set, or has no documentation or default", s.Name)
 		}
 	}
 	c, err := p.config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() && v.Field(i).IsZero() {
@@ -97,23 +94,15 @@ func TestRelativePathsOfSockets(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	t.Chdir(first)
 	first, err := os.Getwd() // without links
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p, to, err := read("syslog+unix:log.sock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d, err := New("unixgram", "log.sock", Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	t.Chdir(second)
 	parsed, err := p.open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer parsed.Close()
 	if want := filepath.Join(first, "log.sock"); parsed.addr != want || d.addr != want {
 		t.Errorf("got %s for a target and %s from New, want %s", parsed.addr, d.addr, want)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A script is a connection whose writes have scripted results.
@@ -223,9 +224,7 @@ func tooMuch() (batch []nib.Record, lines []string) {
 func (d *Destination) connectAs(t *testing.T, change func(*link)) {
 	t.Helper()
 	conn, err := net.Dial(d.network, d.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l := newLink(conn, &d.config)
 	l.failures = &d.counters.failures
 	change(l)

@@ -14,14 +14,13 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // encode returns the message of a record.
 func encode(t testing.TB, c Config, r nib.Record) (text string, m message) {
 	t.Helper()
-	if err := c.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Validate())
 	c = c.withDefaults()
 	head, line, _, ok := newEncoder(&c).message(&r)
 	if !ok {
@@ -29,9 +28,7 @@ func encode(t testing.TB, c Config, r nib.Record) (text string, m message) {
 	}
 	text = string(head) + string(line)
 	m, err := parseMessage(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text, m
 }
 
@@ -107,9 +104,7 @@ func TestNamesAreMadeToFit(t *testing.T) {
 	r.Logger = strings.Repeat("a b", 20)
 	head, line, _, _ := newEncoder(&c).message(&r)
 	m, err := parseMessage(string(head) + string(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := [4]string{strings.Repeat("_", 255), "my_app_", fmt.Sprint(os.Getpid()), "a_ba_ba_ba_ba_ba_ba_ba_ba_ba_ba_"}
 	if m.fields != want {
 		t.Errorf("got %q, want %q", m.fields, want)
@@ -263,9 +258,7 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		m, err := parseMessage(string(head) + string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(head)+len(text) > c.MaxSize || !cut && m.text != line {
 			t.Errorf("got %q, want %q", m.text, line)
 		}

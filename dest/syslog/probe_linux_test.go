@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // connectedTCP makes a TCP connection to a listener that accepts and does not
@@ -20,14 +21,10 @@ import (
 func connectedTCP(t *testing.T) *net.TCPConn {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn.(*net.TCPConn)
 }
@@ -36,9 +33,7 @@ func connectedTCP(t *testing.T) *net.TCPConn {
 func option(t *testing.T, conn syscall.Conn, level, name int) (value int) {
 	t.Helper()
 	raw, err := conn.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if ctl := raw.Control(func(fd uintptr) { value, err = syscall.GetsockoptInt(int(fd), level, name) }); ctl != nil || err != nil {
 		t.Fatal(ctl, err)
 	}
@@ -49,17 +44,11 @@ func option(t *testing.T, conn syscall.Conn, level, name int) (value int) {
 func bound(t *testing.T) (fd int, addr *syscall.SockaddrInet4) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	own, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return fd, own.(*syscall.SockaddrInet4)
 }
 
@@ -70,19 +59,13 @@ func TestTCPReceiverMayBeDownAtFirst(t *testing.T) {
 	r := newReceiver(t, "tcp", readCounted)
 	r.addr = fmt.Sprintf("127.0.0.1:%d", addr.Port)
 	testDownAtFirst(t, r, func() {
-		if err := syscall.Listen(fd, 10); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, syscall.Listen(fd, 10))
 		copied, err := syscall.Dup(fd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		f := os.NewFile(uintptr(copied), "listener")
 		defer f.Close()
 		l, err := net.FileListener(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r.serve(l)
 	})
 }
@@ -92,15 +75,11 @@ func TestTCPReceiverMayBeDownAtFirst(t *testing.T) {
 func unanswered(t *testing.T) *net.TCPConn {
 	t.Helper()
 	listener, addr := bound(t)
-	if err := syscall.Listen(listener, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Listen(listener, 0))
 	var last *os.File
 	for range 5 {
 		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		last = os.NewFile(uintptr(fd), "socket")
 		t.Cleanup(func() { _ = last.Close() })
 		if err := syscall.Connect(fd, addr); err != nil && !errors.Is(err, syscall.EINPROGRESS) {
@@ -108,9 +87,7 @@ func unanswered(t *testing.T) *net.TCPConn {
 		}
 	}
 	conn, err := net.FileConn(last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn.(*net.TCPConn)
 }
@@ -162,9 +139,7 @@ func TestProbeFindsWhatIsNotSent(t *testing.T) {
 func TestQuickAckAcknowledgesAtOnce(t *testing.T) {
 	conn := connectedTCP(t)
 	raw, err := conn.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if ctl := raw.Control(func(fd uintptr) {
 		err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 0)
 	}); ctl != nil || err != nil {
@@ -223,9 +198,7 @@ func TestEndOfAFailedConnection(t *testing.T) {
 			ended <- err
 		}).start()
 		d := dial(t, network, r.addr, Config{})
-		if err := d.Ping(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.Ping(t.Context()))
 		d.link.Load().fail(errSilent)
 		if err := <-ended; want != nil && !errors.Is(err, want) || want == nil && err.Error() != "EOF" {
 			t.Errorf("%s: the receiver got %v, want %v", network, err, want)
@@ -239,13 +212,9 @@ func TestLargeDatagram(t *testing.T) {
 	q := newQueue(t)
 	line := `{"a":"` + strings.Repeat("x", 300_000) + `"}`
 	own, err := net.Dial("unixgram", q.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer own.Close()
-	if err := own.(*net.UnixConn).SetWriteBuffer(1 << 20); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, own.(*net.UnixConn).SetWriteBuffer(1<<20))
 	if _, err := own.Write([]byte("<1>1 - - - - - - " + line)); errors.Is(err, syscall.EMSGSIZE) {
 		t.Skip("the system does not allow datagrams of this size")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func TestRELPArrivesInOrder(t *testing.T) {
@@ -34,9 +35,7 @@ func TestRELPClosesItsSession(t *testing.T) {
 	r := newRELP(t, &relpServer{})
 	d := dial(t, "relp", r.addr, Config{})
 	deliver(t, d, batchOf(0, 1))
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Close())
 	if r.mu.Lock(); r.closes != 1 {
 		t.Errorf("got %d closes before Close returned, want 1", r.closes)
 	}

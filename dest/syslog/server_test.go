@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // testTimeout is how long a test waits for an event that must occur. It is not
@@ -263,9 +264,7 @@ func dial(t testing.TB, network, addr string, c Config) *Destination {
 	c.Stall = cmp.Or(c.Stall, testTimeout)
 	c.DialTimeout = cmp.Or(c.DialTimeout, testTimeout)
 	d, err := New(network, addr, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Errorf("Close: %v", err)

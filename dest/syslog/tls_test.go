@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/target"
 )
 
@@ -253,13 +254,9 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 	write(pemOf(first))
 	r := newSecure(t, "tls", &tls.Config{Certificates: []tls.Certificate{second.issue(nil)}})
 	to, p, err := target.Parse("syslog+tls://"+r.addr+"?tls_ca="+file, []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d, err := p.(*params).open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	for i, step := range []struct {
 		ca       []byte

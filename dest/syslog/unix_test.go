@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // skipWithoutDatagrams skips a test on systems whose unix sockets are streams
@@ -23,9 +25,7 @@ func TestUnixConnectsToADatagramSocket(t *testing.T) {
 	skipWithoutDatagrams(t)
 	q := newQueue(t)
 	d := dial(t, "unix", q.addr, Config{})
-	if err := d.Ping(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Ping(t.Context()))
 	deliver(t, d, batchOf(0, 3))
 	for _, want := range linesOf(0, 3) {
 		if got := q.line(); got != want {

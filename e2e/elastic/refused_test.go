@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/elastic"
 	"github.com/nib-log/nib/e2e/receivers"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -33,29 +34,19 @@ func TestDocumentsThatOpenSearchRefuses(t *testing.T) {
 
 	dir := filepath.Join(t.TempDir(), "spool")
 	out, err := elastic.New(server.URL(), receivers.Index, elastic.Config{Pipeline: "orders"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	report := func(err error) { t.Log(err) }
 	s, err := spool.Open(dir, out, spool.Config{Name: "elastic", OnError: report})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	refused := map[int]string{700: "pipeline", 1400: "mapping", 2100: "keys"}
 	want := logOrders(nib.NewSink(s, nib.WithLayout(layout.ECS())), refused)
-	if err := s.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Flush(t.Context()))
+	must.Succeed(t, s.Close())
 	if got := messages(t, server); !maps.Equal(got, want) {
 		t.Errorf("got %d documents, want %d, each once", len(got), len(want))
 	}
 	kept, err := os.ReadFile(filepath.Join(dir, "elastic.rejected"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i, reason := range refused {
 		if !strings.Contains(string(kept), fmt.Sprintf(`"line %d"`, i)) {
 			t.Errorf("the line that the %s refuses is not kept:\n%s", reason, kept)

@@ -27,9 +27,7 @@ func TestCatOfATopic(t *testing.T) {
 	broker := cluster.Start(t, 1)
 	broker.Create("logs", 6)
 	producer, err := kgo.NewClient(kgo.SeedBrokers(broker.Addrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MaxBufferedRecords(100_000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer producer.Close()
 	begin := time.Now().Add(-time.Duration(records) * time.Millisecond).Truncate(time.Millisecond)
 	for i := range records {
@@ -41,9 +39,7 @@ func TestCatOfATopic(t *testing.T) {
 			}
 		})
 	}
-	if err := producer.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, producer.Flush(t.Context()))
 	nib := command(t)
 	for _, first := range []int{0, records / 2, records - 1, records} {
 		since := begin.Add(time.Duration(first) * time.Millisecond).UTC().Format(time.RFC3339Nano)

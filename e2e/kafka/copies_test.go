@@ -23,9 +23,7 @@ import (
 // a backlog, deliver to one topic at the same time (reliability row 41).
 func TestCopiesOfASpoolLoseNoLineEmbedded(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "logs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	home := t.TempDir()
 	dir, twin := filepath.Join(home, "one"), filepath.Join(home, "two")

@@ -26,9 +26,7 @@ func TestKillEmbedded(t *testing.T) {
 				rounds = 40
 			}
 			c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(3, "logs"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer c.Close()
 			c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 				c.SleepControl(func() { <-time.After(rand.N(10 * time.Millisecond)) })
@@ -41,9 +39,7 @@ func TestKillEmbedded(t *testing.T) {
 			}
 			last, out := service(t, addrs, dir, mode, "")
 			_, _ = io.Copy(io.Discard, out)
-			if err := last.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, last.Wait())
 			v := check(t, addrs, calls, mode != "round robin" && mode != "keyed")
 			t.Logf("%d kills of the service, %d records: %s", rounds, v.records, v)
 			if v != (verdict{records: v.records}) {

@@ -107,12 +107,8 @@ func service(t *testing.T, addrs []string, dir, mode, round string) (*exec.Cmd, 
 	cmd.Env = append(os.Environ(), childDir+"="+dir, childBrokers+"="+strings.Join(addrs, ","), childMode+"="+mode, childRound+"="+round)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	return cmd, out
 }
 
@@ -178,9 +174,7 @@ func TestKill(t *testing.T) {
 			kills := <-killed
 			last, out := service(t, brokers.Addrs(), dir, mode, "")
 			_, _ = io.Copy(io.Discard, out)
-			if err := last.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, last.Wait())
 			brokers.AwaitReplicas("logs", 1)
 			v := check(t, brokers.Addrs(), calls, true)
 			t.Logf("%d kills of the service, %d of a broker, %d records: %s", rounds, kills, v.records, v)
@@ -203,9 +197,7 @@ func TestKillBeforeAcknowledgement(t *testing.T) {
 	calls["0"] = killService(t, brokers.Addrs(), dir, "default", "0", 800*time.Millisecond)
 	last, out := service(t, brokers.Addrs(), dir, "default", "")
 	_, _ = io.Copy(io.Discard, out)
-	if err := last.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, last.Wait())
 	brokers.Run(follower)
 	brokers.AwaitReplicas("logs", 1)
 	v := check(t, brokers.Addrs(), calls, true)
@@ -255,9 +247,7 @@ func check(t *testing.T, addrs []string, calls map[string]int, ordered bool) (v 
 		there[l.Round][l.N], before[spool] = true, max(before[spool], seq)
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for round, n := range calls {
 		for i := range n {
 			if !there[round][i] {

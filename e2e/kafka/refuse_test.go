@@ -43,9 +43,7 @@ func TestEverythingRefused(t *testing.T) {
 					brokers.Create(dead, 1)
 				}
 				d, err := kafka.New(brokers.Addrs(), name, kafka.Config{DeadLetter: dead})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer d.Close()
 				var batch []nib.Record
 				for n := range uint64(500) {
@@ -67,9 +65,8 @@ func TestEverythingRefused(t *testing.T) {
 				}
 				deliverAll(t, d, batch[accepted:])
 				n := 0
-				if err := topic.Read(t.Context(), brokers.Addrs(), want, func(topic.Message) bool { n++; return true }); err != nil {
-					t.Fatal(err)
-				}
+				must(t, topic.Read(t.Context(), brokers.Addrs(), want,
+					func(topic.Message) bool { n++; return true }))
 				if n != len(batch) {
 					t.Errorf("%s has %d of %d records", want, n, len(batch))
 				}
@@ -95,9 +92,7 @@ func deliverAll(t *testing.T, d *kafka.Destination, batch []nib.Record) {
 func create(t *testing.T, brokers *cluster.Cluster, name, key, value string) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers.Addrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer cl.Close()
 	req := kmsg.NewPtrCreateTopicsRequest()
 	topic, conf := kmsg.NewCreateTopicsRequestTopic(), kmsg.NewCreateTopicsRequestTopicConfig()
@@ -106,9 +101,7 @@ func create(t *testing.T, brokers *cluster.Cluster, name, key, value string) {
 	topic.Configs = append(topic.Configs, conf)
 	req.Topics = append(req.Topics, topic)
 	resp, err := req.RequestWith(t.Context(), cl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if code := resp.Topics[0].ErrorCode; code != 0 {
 		t.Fatalf("create %s: code %d", name, code)
 	}
@@ -119,9 +112,7 @@ func create(t *testing.T, brokers *cluster.Cluster, name, key, value string) {
 func alter(t *testing.T, addrs []string, name, key, value string) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(addrs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer cl.Close()
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	r, conf := kmsg.NewIncrementalAlterConfigsRequestResource(), kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
@@ -130,9 +121,7 @@ func alter(t *testing.T, addrs []string, name, key, value string) {
 	r.Configs = append(r.Configs, conf)
 	req.Resources = append(req.Resources, r)
 	resp, err := req.RequestWith(t.Context(), cl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if code := resp.Resources[0].ErrorCode; code != 0 {
 		t.Fatalf("alter %s of %s: code %d", key, name, code)
 	}

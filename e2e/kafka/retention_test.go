@@ -50,9 +50,7 @@ func TestRetentionPassesTheMark(t *testing.T) {
 	var first, before, count int
 	err := topic.Read(t.Context(), brokers.Addrs(), "logs", func(m topic.Message) bool {
 		n, err := strconv.Atoi(m.Headers["seq"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if before > 0 && n != before+1 {
 			t.Errorf("number %d comes after %d", n, before)
 		}
@@ -63,9 +61,7 @@ func TestRetentionPassesTheMark(t *testing.T) {
 		count++
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Logf("%d calls returned, %d records deleted, then numbers %d to %d", returned, deleted, first, before)
 	if before < returned || count == 0 || deleted == 0 || first > deleted {
 		t.Errorf("not all records are there that were not deleted")
@@ -77,22 +73,16 @@ func TestRetentionPassesTheMark(t *testing.T) {
 func deleteRecords(t *testing.T, addrs []string) (deleted int) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(addrs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer cl.Close()
-	if err := cl.ProduceSync(t.Context(), &kgo.Record{Topic: "logs", Value: []byte("{}")}).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cl.ProduceSync(t.Context(), &kgo.Record{Topic: "logs", Value: []byte("{}")}).FirstErr())
 	req := kmsg.NewPtrDeleteRecordsRequest()
 	req.TimeoutMillis = 10_000
 	part := kmsg.NewDeleteRecordsRequestTopicPartition()
 	part.Offset = -1 // the end
 	req.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: "logs", Partitions: []kmsg.DeleteRecordsRequestTopicPartition{part}}}
 	resp, err := req.RequestWith(t.Context(), cl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := resp.Topics[0].Partitions[0]
 	if p.ErrorCode != 0 {
 		t.Fatalf("delete records: code %d", p.ErrorCode)

@@ -31,9 +31,7 @@ func TestRollingRestartEmbedded(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(map[bool]string{false: "drained", true: "killed"}[killed], func(t *testing.T) {
 			c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(3, "logs"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer c.Close()
 			c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 				c.SleepControl(func() { <-time.After(rand.N(10 * time.Millisecond)) })
@@ -122,9 +120,7 @@ func (r *rolled) end(t *testing.T, killed bool) (returned int) {
 	if killed {
 		sig = syscall.SIGKILL
 	}
-	if err := r.cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.cmd.Process.Signal(sig))
 	returned = <-r.calls
 	if err := r.cmd.Wait(); err != nil && !killed {
 		t.Errorf("service %s: %v", r.round, err)
@@ -136,22 +132,14 @@ func (r *rolled) end(t *testing.T, killed bool) (returned int) {
 func deliverSlots(t *testing.T, addrs []string, dir string) {
 	t.Helper()
 	d, err := kafka.New(addrs, "logs", kafka.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer d.Close()
 	s, err := spool.Open(dir, d, spool.Config{Shared: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	await.Until(t, "one slot is left and nothing pending", func() bool {
 		slots, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return len(slots) == 1 && s.Stats().Pending == 0
 	})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 }

@@ -45,29 +45,20 @@ func line(n int) []byte {
 func fromSpool(t *testing.T, addrs []string, n int) time.Duration {
 	t.Helper()
 	d, err := kafka.New(addrs, "logs", kafka.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer d.Close()
 	gate := make(chan struct{})
 	s, err := spool.Open(t.TempDir(), gated{d, gate}, spool.Config{OnFull: patient})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range n {
-		if err := s.WriteRecord(&nib.Record{Time: time.Now().UnixNano(), Level: nib.LevelInfo, Line: line(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WriteRecord(&nib.Record{Time: time.Now().UnixNano(), Level: nib.LevelInfo,
+			Line: line(i)}))
 	}
 	began := time.Now()
 	close(gate)
-	if err := s.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush(t.Context()))
 	took := time.Since(began)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	return took
 }
 
@@ -76,9 +67,7 @@ func bare(t *testing.T, addrs []string, n int) time.Duration {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(addrs...), kgo.DefaultProduceTopic("logs"),
 		kgo.ProducerBatchCompression(kgo.Lz4Compression()), kgo.MaxBufferedRecords(n+1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer cl.Close()
 	spool := []byte(hex.EncodeToString([]byte("spool id")))
 	lines := make([][]byte, n)
@@ -101,9 +90,7 @@ func bare(t *testing.T, addrs []string, n int) time.Duration {
 			}
 		})
 	}
-	if err := cl.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cl.Flush(t.Context()))
 	if failed != nil {
 		t.Fatal(failed)
 	}
@@ -136,9 +123,7 @@ func TestThroughput(t *testing.T) {
 	}
 	t.Run("embedded", func(t *testing.T) {
 		c, err := embedded.Start(embedded.Config{Topic: "logs"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close()
 		compare(t, c.Addrs(), "kfake")
 	})

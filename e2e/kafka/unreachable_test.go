@@ -29,9 +29,7 @@ func TestUnreachableBrokersAreReportedByDefault(t *testing.T) {
 		return
 	}
 	deaf, err := net.Listen("tcp", "127.0.0.1:0") // accepts in the kernel, and never answers
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer deaf.Close()
 	const refused = "127.0.0.1:1" // no server uses this port
 	for name, broker := range map[string]string{"refused": refused, "no answer": deaf.Addr().String()} {
@@ -39,12 +37,8 @@ func TestUnreachableBrokersAreReportedByDefault(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestUnreachableBrokersAreReportedByDefault$")
 			cmd.Env = append(os.Environ(), brokerVar+"="+broker)
 			stderr, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, cmd.Start())
 			defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 			hung := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 			defer hung.Stop()
@@ -66,13 +60,9 @@ func TestUnreachableBrokersAreReportedByDefault(t *testing.T) {
 // logTo runs the service.
 func logTo(t *testing.T, broker string) {
 	d, err := kafka.New([]string{broker}, "logs", kafka.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := spool.Open("", d, spool.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	log := nib.NewSink(s)
 	fmt.Fprintln(os.Stderr, "logged")
 	for n := range 7 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/setup"
 	"github.com/nib-log/nib/target"
 	appsv1 "k8s.io/api/apps/v1"
@@ -28,9 +29,7 @@ const manifest = "../../examples/kubernetes/orders.yaml"
 func documents(t *testing.T) (ns corev1.Namespace, service corev1.Service, set appsv1.StatefulSet) {
 	t.Helper()
 	text, err := os.ReadFile(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	parts := bytes.Split(text, []byte("\n---\n"))
 	into := []any{&ns, &service, &set}
 	if len(parts) != len(into) {
@@ -71,9 +70,7 @@ func TestRestricted(t *testing.T) {
 	}
 	check := func(spec *corev1.PodSpec) policy.AggregateCheckResult {
 		evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 		return policy.AggregateCheckResults(evaluator.EvaluatePod(level, &set.Spec.Template.ObjectMeta, spec))
 	}
@@ -134,17 +131,13 @@ func TestVariablesOfTheService(t *testing.T) {
 	kinds := []target.Spec{kafka.Kind}
 	args := spec.InitContainers[0].Args
 	relay, _, err := target.Parse(args[slices.Index(args, "--to")+1], kinds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var spooled struct {
 		Spool string `set:"spool"`
 		Size  string `set:"spool_size"`
 	}
 	service, _, err := target.Parse(c.Output[0], kinds, &spooled)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if service.Host != relay.Host || service.Path != relay.Path {
 		t.Errorf("the service delivers to %s, the relay to %s", service, relay)
 	}

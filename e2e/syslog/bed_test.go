@@ -21,6 +21,7 @@ import (
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // patience is how long a test waits for an event that must happen.
@@ -41,9 +42,7 @@ func start(t *testing.T, c servers.RsyslogConfig) *servers.Rsyslog {
 	if errors.Is(err, servers.ErrNoRsyslog) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = r.Stop() })
 	return r
 }
@@ -64,9 +63,7 @@ func address(r *servers.Rsyslog, network string) string {
 func dial(t *testing.T, network, addr string, c syslog.Config) *syslog.Destination {
 	t.Helper()
 	d, err := syslog.New(network, addr, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -125,9 +122,7 @@ type tally struct {
 func count(t *testing.T, path string, sent, kills int) (c tally) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer f.Close()
 	seen, last := make([]bool, sent), -1
 	lines := bufio.NewScanner(f)
@@ -169,9 +164,7 @@ func (c tally) String() string {
 func TestCount(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	text := `{"time":"x","n":0}` + "\n" + `{"time":"x","n":1,"path{"time":"x","n":2}` + "\n" + `{"time":"x","n":2}` + "\n" + `{"time":"x","n":1}` + "\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	if got, want := count(t, path, 5, 1), (tally{lost: 2, gaps: 1, torn: 1, twice: 1, back: 1}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}

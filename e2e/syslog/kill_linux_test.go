@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -42,9 +43,7 @@ func newService(t *testing.T, d delivery.Destination) *service {
 			t.Log(err)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { ended.Store(true); _ = s.Close() })
 	v := &service{t: t, spool: s, quit: make(chan struct{}), done: make(chan int, 1)}
 	go v.run()
@@ -112,13 +111,9 @@ func TestE2EKilled(t *testing.T) {
 			v := newService(t, d)
 			for range kills {
 				time.Sleep(400 * time.Millisecond)
-				if err := r.Kill(); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, r.Kill())
 				time.Sleep(300 * time.Millisecond)
-				if err := r.Start(); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, r.Start())
 			}
 			time.Sleep(400 * time.Millisecond)
 			logged := v.stop()

@@ -15,6 +15,7 @@ import (
 	"github.com/nib-log/nib/dest/syslog"
 	"github.com/nib-log/nib/e2e/servers"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A proxy is between the sender and rsyslog, and can break connections as
@@ -40,9 +41,7 @@ type pair struct {
 func newProxy(t *testing.T, to string, rate int) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p := &proxy{t: t, listener: l, to: to, rate: rate, pairs: map[*pair]bool{}}
 	p.running.Add(1)
 	go p.run()

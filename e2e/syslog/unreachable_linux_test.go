@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/syslog"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -30,9 +31,7 @@ func TestUnreachableReceiverIsReportedByDefault(t *testing.T) {
 		return
 	}
 	deaf, err := net.Listen("tcp", "127.0.0.1:0") // accepts in the kernel, and never answers
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { deaf.Close() })
 	const refused = "127.0.0.1:1" // no server uses this port
 	for _, c := range []struct{ name, target, want string }{
@@ -47,12 +46,8 @@ func TestUnreachableReceiverIsReportedByDefault(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^"+"TestUnreachableReceiverIsReportedByDefault"+"$")
 			cmd.Env = append(os.Environ(), targetVar+"="+c.target)
 			stderr, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
+			must.Succeed(t, cmd.Start())
 			defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 			hung := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 			defer hung.Stop()
@@ -77,13 +72,9 @@ func TestUnreachableReceiverIsReportedByDefault(t *testing.T) {
 func logTo(t *testing.T, target string) {
 	network, address, _ := strings.Cut(target, " ")
 	d, err := syslog.New(network, address, syslog.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s, err := spool.Open("", d, spool.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	log := nib.NewSink(s)
 	fmt.Fprintln(os.Stderr, "logged")
 	for n := range 7 {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/sink/file"
 )
 
@@ -64,16 +65,12 @@ func start(t *testing.T, nib, path string, lines int) *tail {
 		waits: make(chan struct{}), arrived: make(chan struct{}), ended: make(chan struct{}, 2),
 	}
 	stdout, err := f.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	stderr, err := f.cmd.StderrPipe()
 	if err == nil {
 		err = f.cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	go func() {
 		for r := bufio.NewScanner(stdout); r.Scan(); {
 			n, ok := number(r.Bytes())
@@ -127,9 +124,7 @@ func (f *tail) finish(t *testing.T, lines int) {
 	case <-time.After(patience):
 		t.Error("the last line has not arrived")
 	}
-	if err := f.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.cmd.Process.Signal(os.Interrupt))
 	<-f.ended
 	<-f.ended
 	if _ = f.cmd.Wait(); f.cmd.ProcessState.ExitCode() != 130 {
@@ -154,16 +149,12 @@ func (f *tail) finish(t *testing.T, lines int) {
 func write(t *testing.T, path string, c file.Config, from, to int) {
 	t.Helper()
 	s, err := file.Open(path, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	log := nib.NewSink(s)
 	for n := from; n < to; n++ {
 		log.Info().Str("path", "/api/orders").Int("status", 200).Int("n", n).Msg("request served")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Close())
 }
 
 // A file that sink/file rotates is complete. If old files are deleted before
@@ -218,9 +209,7 @@ func truncate(t *testing.T, program, logrotate, size string, lines int) {
 		os.Chmod(dir, 0o700), os.Mkdir(filepath.Dir(path), 0o700),
 		os.WriteFile(conf, []byte(rules), 0o600),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	f := start(t, program, path, lines)
 	written, rotated := make(chan struct{}), make(chan struct{})
@@ -257,14 +246,10 @@ func truncate(t *testing.T, program, logrotate, size string, lines int) {
 func linesOf(t *testing.T, path string) (numbers []int) {
 	t.Helper()
 	names, err := filepath.Glob(path + "*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for line := range bytes.Lines(text) {
 			if n, ok := number(bytes.TrimSuffix(line, []byte("\n"))); ok {
 				numbers = append(numbers, n)

@@ -7,6 +7,7 @@
 package await
 
 import (
+	"sync"
 	"testing"
 	"time"
 )
@@ -24,4 +25,18 @@ func Until(t testing.TB, what string, holds func() bool) {
 			t.Fatalf("timed out after %v waiting until %s", limit, what)
 		}
 	}
+}
+
+// Goroutines calls f in n goroutines, with 0 to n-1, and waits until all calls
+// have returned.
+func Goroutines(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			f(i)
+		}()
+	}
+	wg.Wait()
 }

@@ -7,6 +7,8 @@ package await
 import (
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,4 +65,20 @@ func TestSleepWaitsForTimersThatEndWithIt(t *testing.T) {
 			t.Errorf("%d of 100 goroutines have gone on", n)
 		}
 	})
+}
+
+func TestGoroutinesRunAtOnce(t *testing.T) {
+	var all sync.WaitGroup
+	all.Add(3)
+	var calls [3]atomic.Int32
+	Goroutines(3, func(i int) {
+		all.Done()
+		all.Wait()
+		calls[i].Add(1)
+	})
+	for i := range calls {
+		if n := calls[i].Load(); n != 1 {
+			t.Errorf("got %d calls with %d, want 1", n, i)
+		}
+	}
 }

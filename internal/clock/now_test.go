@@ -5,38 +5,33 @@ package clock
 import (
 	"math"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 // TestNowLiesInItsBracket reads the clock of the system from two goroutines for
 // 200 ms. Preemption widens the bracket and cannot make it fail.
 func TestNowLiesInItsBracket(t *testing.T) {
-	var all sync.WaitGroup
-	for range 2 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			readings, start := 0, time.Now()
-			for time.Since(start) < 200*time.Millisecond {
-				before := time.Now()
-				got := Now()
-				after := time.Now()
-				readings++
-				off := max(before.UnixNano()-got, got-after.UnixNano())
-				if off > bound && !wallWasSet(start) {
-					t.Errorf("reading %d, after %v: got %v outside of its bracket of %v, want at most %v", readings,
-						after.Sub(start), time.Duration(off), after.Sub(before), time.Duration(bound))
-					return
-				}
+	await.Goroutines(2, func(int) {
+		readings, start := 0, time.Now()
+		for time.Since(start) < 200*time.Millisecond {
+			before := time.Now()
+			got := Now()
+			after := time.Now()
+			readings++
+			off := max(before.UnixNano()-got, got-after.UnixNano())
+			if off > bound && !wallWasSet(start) {
+				t.Errorf("reading %d, after %v: got %v outside of its bracket of %v, want at most %v", readings,
+					after.Sub(start), time.Duration(off), after.Sub(before), time.Duration(bound))
+				return
 			}
-			if readings == 0 {
-				t.Error("got no readings")
-			}
-		}()
-	}
-	all.Wait()
+		}
+		if readings == 0 {
+			t.Error("got no readings")
+		}
+	})
 }
 
 // wallWasSet reports whether the wall clock of the system has moved against its

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -65,9 +66,7 @@ func TestResponsesThatNeverEnd(t *testing.T) {
 						c, err := New(Config{URL: "http://server/",
 							Dial: endlessServer(status, silent, &read), Timeout: timeout,
 							MaxResponse: most})
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.Succeed(t, err)
 						defer c.Close()
 						limit := timeout
 						if closes {

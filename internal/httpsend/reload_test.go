@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // Each request uses the current configuration of TLS, also if there is a
@@ -38,9 +40,7 @@ func TestTLSIsReloaded(t *testing.T) {
 		},
 		OnError: func(err error) { reported = append(reported, err.Error()) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer c.Close()
 	s := NewSender(c, lines{}, 1<<20)
 	for i, step := range []struct {

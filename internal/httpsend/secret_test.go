@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // echo answers each request with a text on its connection.
@@ -67,9 +69,7 @@ func TestSecretsStandInNoError(t *testing.T) {
 	} {
 		c, err := New(Config{URL: "http://server/v1?api_key=k%2Fgeheim-4&x=1", Header: header,
 			Dial: echo(answer)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		post, postErr := c.Post(context.Background(), []byte("x"))
 		ping, pingErr := c.Ping(context.Background(), []byte("x"))
 		for _, text := range []string{fmt.Sprint(postErr), fmt.Sprint(pingErr), post.Err().Error(),

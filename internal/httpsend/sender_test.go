@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -143,9 +144,7 @@ func (s *lineServer) forgetRepeats(t *testing.T) {
 // sender returns a Sender to the server.
 func (s *lineServer) sender(t *testing.T, onError func(error)) *Sender {
 	c, err := New(Config{URL: "http://server/", Dial: s.dial, OnError: onError})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return NewSender(c, lines{}, 1<<20)
 }

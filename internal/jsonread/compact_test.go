@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // compacted is the oracle: encoding/json checks src and removes the white
@@ -226,9 +227,7 @@ func suite(t *testing.T) string {
 		return filepath.Join(dir, "test_parsing")
 	}
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for {
 		if d := filepath.Join(dir, "shared", "data", "JSONTestSuite", "test_parsing"); isDir(d) {
 			return d
@@ -249,15 +248,11 @@ func isDir(name string) bool {
 func TestJSONTestSuite(t *testing.T) {
 	dir := suite(t)
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	count := map[byte]int{}
 	for _, file := range files {
 		src, err := os.ReadFile(filepath.Join(dir, file.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		kind := file.Name()[0]
 		count[kind]++
 		got, err := AppendCompact(nil, src, 1000)

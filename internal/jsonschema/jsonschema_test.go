@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/plan"
 )
 
@@ -269,14 +270,10 @@ func TestGolden(t *testing.T) {
 			}
 			path := filepath.Join("testdata", name+".json")
 			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(path, got, 0o644))
 			}
 			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if !bytes.Equal(got, bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/await"
 )
 
 // A screen keeps the written text, unless it fails.
@@ -102,15 +104,9 @@ func TestNoReportIsForgotten(t *testing.T) {
 	s, r := newScreen()
 	r.timer = true
 	const reports = 1000
-	var wg sync.WaitGroup
-	for range reports {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			r.report(errors.New("e"))
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(reports, func(int) {
+		r.report(errors.New("e"))
+	})
 	r.idle()
 	if lines := strings.Count(s.take(), "\n"); lines != 1 || r.kept != reports-1 {
 		t.Errorf("%d lines and %d kept back of %d reports, want 1 and the rest", lines, r.kept, reports)

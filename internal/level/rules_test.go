@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/internal/level"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func TestFindTakesTheRuleThatIsMostToThePoint(t *testing.T) {
@@ -125,9 +126,7 @@ func TestNamesFollowTheRules(t *testing.T) {
 	}
 	for i := range 200 {
 		rules := []string{"warn,db=debug", "error", "x=trace,db.pool=-1"}[i%3]
-		if err := table.Set(rules); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Set(rules))
 	}
 	group.Wait()
 	for i, n := range names {

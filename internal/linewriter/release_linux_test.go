@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // TestReaderSeesTheEndOfARedirectedStream reads the standard output of a
@@ -23,9 +25,7 @@ func TestReaderSeesTheEndOfARedirectedStream(t *testing.T) {
 		},
 		"redirected": func(t *testing.T, f *os.File) {
 			null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer null.Close()
 			if err := syscall.Dup3(int(null.Fd()), int(f.Fd()), syscall.O_CLOEXEC); err != nil {
 				t.Error(err)
@@ -35,9 +35,7 @@ func TestReaderSeesTheEndOfARedirectedStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, f, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer r.Close()
 			defer f.Close()
 			w := ofStream(f)

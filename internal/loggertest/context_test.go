@@ -8,10 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 )
 
@@ -59,24 +60,16 @@ func TestSiblingsMayBeDerivedConcurrently(t *testing.T) {
 	parent := nib.NewSink(s, bare)
 	for n := 0; n <= 4096; n += 256 {
 		p := child(parent, n, "parent").WithGroup("g")
-		var all sync.WaitGroup
-		for g := range 8 {
-			all.Add(1)
-			go func() {
-				defer all.Done()
-				k := p.With(func(e *nib.Event) { e.Int("g", g) })
-				for range 5 {
-					k.Info().Int("same", g).Send()
-				}
-			}()
-		}
-		all.Wait()
+		await.Goroutines(8, func(g int) {
+			k := p.With(func(e *nib.Event) { e.Int("g", g) })
+			for range 5 {
+				k.Info().Int("same", g).Send()
+			}
+		})
 	}
 	for _, r := range s.Records() {
 		line, err := parseLine(r.Line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		g := line.get("g")
 		if len(line.keys) != 3 || len(g.keys) != 2 || g.get("g").text != g.get("same").text {
 			t.Errorf("got %s", line)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // corpus returns the files of github.com/nst/JSONTestSuite by name. It looks
@@ -26,9 +27,7 @@ func corpus(t *testing.T) map[string][]byte {
 		paths, _ := filepath.Glob(filepath.Join(dir, folder, "*.json"))
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			files[filepath.Base(path)] = text
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 )
 
@@ -121,9 +122,7 @@ func TestEntry(t *testing.T) {
 		l := nib.NewSink(s, append(opts, nib.WithLevel(nib.LevelFatal))...)
 		l.Entry(nib.Entry{Time: aTime, Level: 3, PC: pc, Message: "m"}).Int("a", 1).Send()
 		line, err := parseLine(last(s).Line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if line.get("time").text != "2024-02-29T23:59:59.123Z" || line.get("level").text != "info+3" || line.get("message").text != "m" || line.get("a") == nil {
 			t.Errorf("got %s", line)
 		}

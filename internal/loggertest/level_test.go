@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 var levelTexts = map[nib.Level]string{
@@ -139,9 +140,7 @@ func TestLoggerLevel(t *testing.T) {
 	var v nib.LevelVar
 	v.Set(nib.LevelError)
 	rules, err := nib.ParseRules("warn,db=debug")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, tt := range []struct {
 		name string
 		log  *nib.Logger

@@ -10,18 +10,17 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func TestRulesGiveLevelsByName(t *testing.T) {
 	rules, err := nib.ParseRules("warn,db=debug,http.*=error")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var buf bytes.Buffer
 	root := timeless(&buf).WithOptions(nib.WithRules(rules))
 	db, pool, client := root.Named("db"), root.Named("db").Named("pool"), root.Named("http").Named("client")
@@ -71,21 +70,15 @@ func TestTheLaterOfLevelAndRulesHolds(t *testing.T) {
 func TestRulesMayChangeWhileLoggersWork(t *testing.T) {
 	rules, _ := nib.ParseRules("info")
 	l := nib.New(io.Discard, nib.WithRules(rules))
-	var wg sync.WaitGroup
-	for g := range 4 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range 200 {
-				l.Named(fmt.Sprint("n", i%5)).Debug().Msg("m")
-				if g == 0 {
-					_ = rules.Set([]string{"debug", "warn,n1=info", "n2.*=trace"}[i%3])
-					_ = rules.String()
-				}
+	await.Goroutines(4, func(g int) {
+		for i := range 200 {
+			l.Named(fmt.Sprint("n", i%5)).Debug().Msg("m")
+			if g == 0 {
+				_ = rules.Set([]string{"debug", "warn,n1=info", "n2.*=trace"}[i%3])
+				_ = rules.String()
 			}
-		}()
-	}
-	wg.Wait()
+		}
+	})
 }
 
 func TestDuplicateKeys(t *testing.T) {

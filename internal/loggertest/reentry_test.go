@@ -143,15 +143,9 @@ func TestManyGoroutinesInASinkAreNotTakenForRecursion(t *testing.T) {
 		return nil
 	}))
 	watch(t, func() {
-		var all sync.WaitGroup
-		for range goroutines {
-			all.Add(1)
-			go func() {
-				defer all.Done()
-				l.Info().Msg("m")
-			}()
-		}
-		all.Wait()
+		await.Goroutines(goroutines, func(int) {
+			l.Info().Msg("m")
+		})
 	})
 	if s := l.Stats(); s.Reentrant+s.Failed != 0 {
 		t.Errorf("got %+v", s)

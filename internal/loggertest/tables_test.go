@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/layout"
 	"github.com/nib-log/nib/nibslog"
@@ -47,9 +48,7 @@ var taken = sinkFunc(func(*nib.Record) error { return nil })
 var textTables = map[string]func(t *testing.T) func(text string){
 	"names under rules": func(t *testing.T) func(string) {
 		rules, err := nib.ParseRules("info,db=debug,db.*=warn")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		l := nib.New(io.Discard, nib.WithRules(rules))
 		return func(text string) { l.Named("db").Named(text).Warn().Msg("m") }
 	},

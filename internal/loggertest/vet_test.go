@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // go vet checks the formats of Event.Msgf.
@@ -18,9 +20,7 @@ func TestVetChecksFormats(t *testing.T) {
 		t.Skip("runs the go command")
 	}
 	text, err := os.ReadFile("testdata/formats/formats.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var want, got []string
 	for i, line := range strings.Split(string(text), "\n") {
 		if strings.HasSuffix(line, "// wrong") {

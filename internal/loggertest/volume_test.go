@@ -13,6 +13,7 @@ import (
 	"weak"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -181,20 +182,14 @@ func TestTenThousandGoroutinesLoseNoLine(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	var level nib.LevelVar
 	l := nib.New(io.Discard, nib.WithLevel(&level), nib.WithCaller(), nib.WithStack(nib.LevelError))
-	var all sync.WaitGroup
-	for g := range 8 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			for i := range 200 {
-				level.Set(nib.Level(i%5) * 4)
-				k := l.With(func(e *nib.Event) { e.Int("i", i) }).Named("n").WithGroup("g")
-				k.Info().Any("m", map[string]any{"a": g}).Err(errAny).Msgf("%d", i)
-				k.At(nib.Level(i)).Stack().Msg("m")
-				k.WithOptions(nib.WithLayout(nib.Layout{MessageFirst: true})).Error().Msg("m")
-				l.Stats()
-			}
-		}()
-	}
-	all.Wait()
+	await.Goroutines(8, func(g int) {
+		for i := range 200 {
+			level.Set(nib.Level(i%5) * 4)
+			k := l.With(func(e *nib.Event) { e.Int("i", i) }).Named("n").WithGroup("g")
+			k.Info().Any("m", map[string]any{"a": g}).Err(errAny).Msgf("%d", i)
+			k.At(nib.Level(i)).Stack().Msg("m")
+			k.WithOptions(nib.WithLayout(nib.Layout{MessageFirst: true})).Error().Msg("m")
+			l.Stats()
+		}
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func newBuffered(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(w, 1<<16) }
@@ -130,9 +131,7 @@ func TestWriterThatPanicsHalfWayDoesNotDamageTheNextLine(t *testing.T) {
 
 func TestWriteAfterCloseIsCounted(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c := &capture{tb: t}
 	l := nib.New(f, nib.WithErrorHandler(c.fail))
 	l.Info().Msg("m")

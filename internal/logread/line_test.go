@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/layout"
 )
 
@@ -149,9 +150,7 @@ func TestLinesAreWhole(t *testing.T) {
 	} {
 		var got []string
 		for l, err := range logread.Lines(r) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			got = append(got, string(l.Bytes()))
 		}
 		if !slices.Equal(got, want) {

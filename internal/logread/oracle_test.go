@@ -15,6 +15,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -221,9 +222,7 @@ func object(t *testing.T, d *json.Decoder) map[string]any {
 	}
 	for d.More() {
 		key, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		m[key.(string)] = anyValue(t, d)
 	}
 	_, _ = d.Token()
@@ -232,9 +231,7 @@ func object(t *testing.T, d *json.Decoder) map[string]any {
 
 func anyValue(t *testing.T, d *json.Decoder) any {
 	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Decode(&raw))
 	if raw[0] == '{' {
 		return lastWins(t, string(raw))
 	}

@@ -10,15 +10,14 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
 func parse(t testing.TB, query string) *logread.Query {
 	t.Helper()
 	q, err := logread.ParseQuery(query, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return q
 }
 

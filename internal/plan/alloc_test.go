@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // quiet is a marshaler that allocates nothing itself.
@@ -103,9 +104,7 @@ func TestNoAllocations(t *testing.T) {
 		t.Run(fmt.Sprintf("%.40T", v), func(t *testing.T) {
 			alloctest.Zero(t, func() {
 				out, err := AppendAny(dst, v, top)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				dst = out[:0]
 			})
 			if v == nil {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -64,9 +65,7 @@ func TestTypesThatContainEachOther(t *testing.T) {
 			v := reflect.New(typ).Elem()
 			g.fill(v, 7)
 			want, err := oracle(v.Interface())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			set := &Set{duration: codeInt64}
 			got, err := set.makePlan(typ, true).Append(nil, v.Addr().UnsafePointer(), at(1000))
 			if err != nil || string(got) != string(want) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -47,9 +48,7 @@ func TestDepthIsThatOfTheText(t *testing.T) {
 				return Of(typ).Append(nil, v.Addr().UnsafePointer(), at(depth))
 			}
 			text, err := encode(1000)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			deepest := nesting(text)
 			if got, err := encode(deepest); err != nil || !bytes.Equal(got, text) {
 				t.Errorf("seed %d: depth %d: got %s and %v, want %s",

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // deep is a marshaler that needs so much stack that the stack is moved, and
@@ -73,9 +75,7 @@ func TestValuesOnAStackThatMoves(t *testing.T) {
 			frames := 1 << (i % 8)
 			kept := makeOnStack(1000*g+i, frames)
 			want, err := json.Marshal(&kept)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
@@ -135,9 +135,7 @@ func TestInterfaceWordsOnAStackThatMoves(t *testing.T) {
 	for range 5 {
 		for _, v := range values {
 			want, err := oracle(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			done := make(chan bool)
 			go func() {
 				defer close(done)

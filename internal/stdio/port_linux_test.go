@@ -11,15 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 func socket(t *testing.T) *os.File {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r, w := os.NewFile(uintptr(fds[0]), "r"), os.NewFile(uintptr(fds[1]), "w")
 	t.Cleanup(func() { r.Close(); w.Close() })
 	return w
@@ -101,17 +100,12 @@ func TestPortOfAClosedFileFails(t *testing.T) {
 // that leaks them, which is reported on standard error.
 func TestNoDescriptorLeft(t *testing.T) {
 	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: before.Max}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
+	must.Succeed(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE,
+		&syscall.Rlimit{Cur: 3, Max: before.Max}))
 	p := Open(os.Stderr)
 	state := p.State()
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before))
 	if !p.borrowed || state != nil { // of os.Stderr, which is os.Stdout under go test -json
 		t.Errorf("got %+v with state %v, want the descriptor of the file itself", p, state)
 	}

@@ -12,15 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
 // onto redirects f to the target of to, as dup2 does.
 func onto(t *testing.T, to, f *os.File) {
 	t.Helper()
-	if err := syscall.Dup3(int(to.Fd()), int(f.Fd()), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Dup3(int(to.Fd()), int(f.Fd()), 0))
 }
 
 // TestFileIsDirectedToAPipeThatIsFull has a regular file at the first Write,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
@@ -82,9 +83,7 @@ func TestRedirectionIsNoticed(t *testing.T) {
 	if _, err := s.Write(line); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Dup3(int(to.Fd()), int(w.Fd()), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Dup3(int(to.Fd()), int(w.Fd()), 0))
 	const lines = 3 * recheck
 	for range lines {
 		if _, err := s.Write(line); err != nil {
@@ -106,13 +105,9 @@ func TestRedirectionIsNoticed(t *testing.T) {
 		t.Errorf("%d Writes succeeded after the file was closed", more)
 	}
 	before, err := io.ReadAll(r) // ends: nothing has the pipe open for writing
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	after, err := os.ReadFile(to.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	in, out := bytes.Count(before, line), bytes.Count(after, line)
 	if in > 1+recheck || in+out != 1+lines+more {
 		t.Errorf("got %d lines in the pipe and %d in the file, want %d, at most %d in the pipe",

@@ -22,9 +22,7 @@ const appending = os.O_RDWR | os.O_APPEND | os.O_CREATE
 func open(t *testing.T, name string) File {
 	t.Helper()
 	f, err := OS().Open(name, appending, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }

@@ -99,9 +99,7 @@ func TestAllocFlushAndDeliver(t *testing.T) {
 		ctx := context.Background()
 		alloctest.Zero(t, func() {
 			_ = s.WriteRecord(&batch[0])
-			if err := s.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Flush(ctx))
 		})
 		alloctest.Zero(t, func() {
 			if res, err := s.Deliver(ctx, batch); err != nil || res.Accepted != len(batch) {

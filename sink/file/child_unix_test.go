@@ -97,9 +97,7 @@ func failByDefault(c childConfig) error {
 // error by default.
 func TestFaultsAreReportedByDefault(t *testing.T) {
 	c, err := json.Marshal(childConfig{Path: filepath.Join(t.TempDir(), "gone", "log"), Each: 1000, MaxSize: 1000, Buffer: 4096})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVar+"=fail by default", configVar+"="+string(c))
 	begin := time.Now()

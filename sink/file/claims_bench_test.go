@@ -27,9 +27,7 @@ func BenchmarkDeliver(b *testing.B) {
 				defer os.Remove(path)
 				defer os.Remove(filepath.Join(dir, claimsName(filepath.Base(path))))
 				s, err := Open(path, Config{MaxSize: 1 << 40})
-				if err != nil {
-					b.Fatal(err)
-				}
+				must(b, err)
 				defer s.Close()
 				s.Mark()
 				if !claims {

@@ -17,9 +17,7 @@ import (
 // Layout and View.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	_, p, err := target.Parse("file:x?buffer=1B&delay=2ns&max_size=3B&every=4s&at=00:05&at=00:06&zone=UTC&backups=6&max_age=7d&max_total=8B&compress=gzip&mode=0611&min_free=10B&sync=always&lumberjack_names=on", []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range settings.Of(p) {
 		if !s.IsSet() || s.Doc == "" || s.Default == "" {
 			t.Errorf("%s is not set, or has no documentation or default", s.Name)
@@ -43,9 +41,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 func TestParametersThatAreNotSet(t *testing.T) {
 	for text, policy := range map[string]SyncPolicy{"file:x": SyncNever, "file:x?sync=never&compress=none": SyncNever, "file:x?sync=flush": SyncFlush} {
 		_, p, err := target.Parse(text, []target.Spec{Kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c := p.(*params).config()
 		if c.Zone != nil || c.Compress.Compress != nil || c.Sync != policy {
 			t.Errorf("%s: got Zone %v, Compress %v and Sync %v", text, c.Zone,
@@ -64,14 +60,10 @@ func TestInvalidParameters(t *testing.T) {
 
 func TestKindOpensAFile(t *testing.T) {
 	to, p, err := target.Parse("file:"+settings.Escape(filepath.Join(t.TempDir(), "a,b?c.log")), []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	to.Layout.TimeKey = "@timestamp"
 	d, err := p.Open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := d.(*Sink).w.given.Layout.TimeKey; got != "@timestamp" {
 		t.Errorf("got a layout with the time under %q", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
 )
 
 var errOther = errors.New("permission denied")
@@ -170,17 +171,11 @@ func TestOneOfManyConnectsAgain(t *testing.T) {
 	p := new(gonePort)
 	p.arrived.Add(callers)
 	s := testSink(p)
-	var wg sync.WaitGroup
-	for range callers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			if err := s.WriteRecord(record(nib.LevelInfo)); err != nil {
-				t.Error(err)
-			}
-		}()
-	}
-	wg.Wait()
+	await.Goroutines(callers, func(int) {
+		if err := s.WriteRecord(record(nib.LevelInfo)); err != nil {
+			t.Error(err)
+		}
+	})
 	if n := p.connects.Load(); n != 1 || s.Stats().Reconnects != 1 {
 		t.Errorf("connected %d times (%+v), want once", n, s.Stats())
 	}

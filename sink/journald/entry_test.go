@@ -17,6 +17,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A fakePort records the entries it gets, and fails as configured.
@@ -259,9 +260,7 @@ func checkEntry(t *testing.T, line []byte) {
 	t.Helper()
 	p := new(fakePort)
 	given := bytes.Clone(line)
-	if err := newSink(Config{Identifier: "x"}, p).WriteRecord(&nib.Record{Line: line}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, newSink(Config{Identifier: "x"}, p).WriteRecord(&nib.Record{Line: line}))
 	if !bytes.Equal(line, given) {
 		t.Errorf("%q: the line was changed to %q", given, line)
 	}
@@ -277,9 +276,7 @@ func checkEntry(t *testing.T, line []byte) {
 	for i := 3; dec.More() && i < maxFields; i++ {
 		var value json.RawMessage
 		_, _ = dec.Token()
-		if err := dec.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, dec.Decode(&value))
 		want := string(value)
 		if value[0] == '"' {
 			_ = json.Unmarshal(value, &want)

@@ -18,6 +18,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -42,16 +43,12 @@ func TestOpenWithoutAServer(t *testing.T) {
 	if !errors.Is(err, errGone) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want errGone and the path", err)
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, nil, 0o600))
 	if _, err = Open(Config{Socket: path}); err == nil {
 		t.Error("got no error for a file that is no socket")
 	}
 	listener, err := net.Listen("unix", t.TempDir()+"/stream")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer listener.Close()
 	if _, err = Open(Config{Socket: listener.Addr().String()}); !errors.Is(err, syscall.EPROTOTYPE) || errors.Is(err, errGone) {
 		t.Errorf("a socket of another type: got %v, want EPROTOTYPE", err)
@@ -74,9 +71,7 @@ func TestAnEntryTooLargeForADatagramGoesInAFile(t *testing.T) {
 		t.Fatalf("in a file: %v, error %v", file, err)
 	}
 	e, err := readEntry(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := e.get(t, "BIG"); got != text {
 		t.Errorf("%d bytes came, want %d", len(got), len(text))
 	}
@@ -96,9 +91,7 @@ func TestWithoutMemoryFilesItIsOneWithoutAName(t *testing.T) {
 	}
 	want := bytes.Repeat([]byte("A=1\n"), 1000)
 	f, err := unlinkedFile("/dev/shm", want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_GETFD, 0)
 	got, err := readFile(f)
 	if err != nil || !bytes.Equal(got, want) || flags&syscall.FD_CLOEXEC == 0 {
@@ -111,9 +104,7 @@ func TestMemoryFilesExistHere(t *testing.T) {
 		t.Skipf("this system does not let us make memory files: %v", err)
 	}
 	f, err := newFile([]byte("A=1\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := f.Write([]byte("B=2\n")); !errors.Is(err, syscall.EPERM) {
 		t.Errorf("the file can be written to after it was sealed: %v", err)
 	}
@@ -285,22 +276,16 @@ func TestConformance(t *testing.T) {
 func BenchmarkWriteRecord(b *testing.B) {
 	path := b.TempDir() + "/socket"
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	defer conn.Close()
 	s, err := Open(Config{Socket: path})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	defer s.Close()
 	buf := make([]byte, 64<<10)
 	r := &nib.Record{Line: sample}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := s.WriteRecord(r); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, s.WriteRecord(r))
 		_, _ = conn.Read(buf)
 	}
 }

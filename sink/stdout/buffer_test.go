@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
@@ -31,9 +32,7 @@ func TestBufferedLinesWaitForFlush(t *testing.T) {
 	if got := content(t, f); got != "" || s.Stats().Pending != 2 {
 		t.Errorf("before: got %q, %d pending", got, s.Stats().Pending)
 	}
-	if err := s.Flush(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Flush(context.Background()))
 	lines, _, _ := parse(content(t, f))
 	if numbers(lines) != "1 2" || s.Stats().Pending != 0 {
 		t.Errorf("after: got lines %v, %+v", numbers(lines), s.Stats())

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
@@ -73,9 +74,7 @@ func start(t *testing.T, role string, env ...string) *child {
 	if c.goOn, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.cmd.Start())
 	reportsEnd.Close()
 	t.Cleanup(func() {
 		if c.cmd.ProcessState == nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
@@ -63,9 +64,7 @@ func killed(t *testing.T, role string, after int) (returned int) {
 	if got := flags(t, c.shared); got != before {
 		t.Errorf("the shared description has flags %#o, want %#o", got, before)
 	}
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.cmd.Process.Kill())
 	for {
 		line, err := c.reports.ReadString('\n')
 		if err != nil {
@@ -155,12 +154,8 @@ func stopReader(t *testing.T, role string, stall, stopped time.Duration) (got st
 		t.Fatalf("got report %q", got)
 	}
 	all, err := io.ReadAll(c.out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(c.report(t)), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, json.Unmarshal([]byte(c.report(t)), &got))
 	if err := c.cmd.Wait(); err != nil {
 		t.Errorf("the service ended with %v", err)
 	}

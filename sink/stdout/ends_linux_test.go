@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -89,9 +90,7 @@ func (m pipeModel) run(t *testing.T, program []byte) {
 
 func (m *pipeModel) open(t *testing.T) (s *Sink, room int) {
 	var p [2]int
-	if err := syscall.Pipe2(p[:], syscall.O_NONBLOCK|syscall.O_CLOEXEC); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Pipe2(p[:], syscall.O_NONBLOCK|syscall.O_CLOEXEC))
 	const setSize = 1031 // F_SETPIPE_SZ
 	size, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(p[1]), setSize, 4096)
 	if errno != 0 {
@@ -166,9 +165,7 @@ func TestCloseReportsEveryLoss(t *testing.T) {
 		s.mu.Unlock()
 		m.log(s, 2*room)
 		s.stall = never
-		if err := syscall.SetNonblock(m.r, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, syscall.SetNonblock(m.r, false))
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)

@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/level"
 	"github.com/nib-log/nib/internal/loss"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
 
@@ -73,9 +74,7 @@ func dropsThree(t *testing.T, c Config) string {
 	s.Close()
 	w.Close()
 	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	notice, _, _ := strings.Cut(string(text), "\n")
 	return notice
 }

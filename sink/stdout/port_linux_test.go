@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
@@ -62,9 +63,7 @@ func share(s *Sink, w *os.File) {
 func sockets(t testing.TB, kind int) (r, w *os.File) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, kind|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r, w = os.NewFile(uintptr(fds[0]), "r"), os.NewFile(uintptr(fds[1]), "w")
 	t.Cleanup(func() { r.Close(); w.Close() })
 	return r, w
@@ -73,9 +72,7 @@ func sockets(t testing.TB, kind int) (r, w *os.File) {
 func flags(t *testing.T, f *os.File) (flags int) {
 	t.Helper()
 	conn, err := f.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_ = conn.Control(func(fd uintptr) {
 		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
 		if errno != 0 {
@@ -91,9 +88,7 @@ func flags(t *testing.T, f *os.File) (flags int) {
 func capacity(t *testing.T, w *os.File) (bytes int) {
 	t.Helper()
 	conn, err := w.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_ = conn.Control(func(fd uintptr) {
 		const getSize = 1032 // F_GETPIPE_SZ
 		n, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, getSize, 0)

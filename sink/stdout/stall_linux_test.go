@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
@@ -49,9 +50,7 @@ func TestNoticeIsTheFirstLineAfterAStop(t *testing.T) {
 	before := s.Stats()
 	held := make([]byte, 1<<20)
 	n, err := r.Read(held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	mustWrite(t, s, record(nib.LevelInfo, 1_000_000, 0))
 	checkIdentity(t, s, logged+1)
 	s.Close()
@@ -168,9 +167,7 @@ func TestALineCutOffIsEndedBeforeTheNextOne(t *testing.T) {
 	}
 	held := make([]byte, 16*room)
 	n, err := io.ReadAtLeast(r, held, room)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	mustWrite(t, s, record(nib.LevelInfo, 2, 0))
 	s.Close()
 	lines, notices, torn := parse(string(held[:n]) + readUntilClosed(t, r, w))
@@ -192,9 +189,7 @@ func TestALineLargerThanThePipeIsContinued(t *testing.T) {
 			w.Close()
 		}()
 		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		lines, _, torn := parse(string(text))
 		if numbers(lines) != "1 2 3" || len(torn) != 0 || len(text) < 8<<20 {
 			t.Errorf("buffer %d: got lines %v of %d bytes, %d torn", buffer, numbers(lines), len(text), len(torn))
@@ -223,9 +218,7 @@ func TestAReaderThatWentAway(t *testing.T) {
 
 func TestErrorsNameTheCause(t *testing.T) {
 	f, err := os.Open(tempFile(t).Name()) // for reading only
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer f.Close()
 	s := New(Config{File: f})
 	defer s.Close()
@@ -241,14 +234,10 @@ func TestErrorsNameTheCause(t *testing.T) {
 
 func TestANamedPipeGetsANewReader(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Mkfifo(name, 0o600))
 	open := func(flag int) *os.File {
 		f, err := os.OpenFile(name, flag, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
@@ -378,9 +367,7 @@ func TestALineCutOffBeforeItsNewlineIsNotLost(t *testing.T) {
 	s := New(Config{File: w, Stall: time.Millisecond})
 	room := capacity(t, w) // in full pages
 	mustWrite(t, s, record(nib.LevelInfo, 1, room+1))
-	if err := s.Flush(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Flush(context.Background()))
 	if st := s.Stats(); st.Lines != 1 || st.Bytes != uint64(room)+1 || st.Lost() != 0 {
 		t.Errorf("got %+v", st)
 	}

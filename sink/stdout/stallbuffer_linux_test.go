@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/stdio"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 )
@@ -48,9 +49,7 @@ func TestStalledBufferKeepsWhatItHas(t *testing.T) {
 	}
 	text := make([]byte, 1<<20)
 	n, err := r.Read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := s.Flush(context.Background()); err != nil {
 		t.Errorf("Flush with a reader: %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // terminal opens a pseudo-terminal in raw mode: bytes written to w are read
@@ -43,9 +45,7 @@ func terminal(t testing.TB) (r, w *os.File) {
 func ioctl(t testing.TB, f *os.File, request uintptr, arg unsafe.Pointer) {
 	t.Helper()
 	conn, err := f.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var errno syscall.Errno
 	_ = conn.Control(func(fd uintptr) {
 		_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(arg))

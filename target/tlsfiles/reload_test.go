@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/target/tlsfiles"
 )
 
@@ -24,22 +25,16 @@ import (
 func certificate(t *testing.T, number int64) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "a"}, IsCA: true,
 		BasicConstraintsValid: true,
 		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text})
 }
@@ -68,9 +63,7 @@ func (f *folder) write(name string, text []byte) string {
 func serial(t *testing.T, c *tls.Config) int64 {
 	t.Helper()
 	leaf, err := x509.ParseCertificate(c.Certificates[0].Certificate[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return leaf.SerialNumber.Int64()
 }
 
@@ -84,9 +77,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	files := tlsfiles.Files{CA: f.write("ca", cert1), Cert: f.write("cert", cert1),
 		Key: f.write("key", key1)}
 	current, err := files.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	before, _ := current()
 	for _, step := range []struct {
 		name    string
@@ -132,9 +123,7 @@ func TestFilesThatCannotBeUsedAreReadEachTime(t *testing.T) {
 	}
 	files := tlsfiles.Files{Cert: f.write("cert", cert1), Key: f.write("key", key1)}
 	current, err := files.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f.write("cert", cert2)
 	if _, err := current(); err == nil {
 		t.Fatal("a certificate with another key has no error")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/target/tlsfiles"
 )
 
@@ -28,9 +29,7 @@ func ExampleFiles_Load() {
 
 func TestLoadNamesTheParameter(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(empty, nil, 0o600))
 	for _, tt := range []struct {
 		files tlsfiles.Files
 		want  []string

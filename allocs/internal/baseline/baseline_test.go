@@ -9,6 +9,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -54,9 +55,7 @@ func TestCompareWithBaseline(t *testing.T) {
 		{"in a branch now", sites{"a": counted}, sites{"a": branch}, 0, 0, 1},
 	} {
 		o, err := baseline.Compare(baseline.Of(document(nil, c.before)), document(nil, c.now))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(o.Worse) != c.worse || len(o.Better) != c.better || len(o.Missing) != c.missing {
 			t.Errorf("%s: got %+v, want %d worse, %d better, %d missing", c.name, o, c.worse, c.better, c.missing)
 		}
@@ -78,9 +77,7 @@ func TestCompareWithoutBaseline(t *testing.T) {
 		{"one allowed, two found", &one, sites{"a": counted, "b": counted}, 2},
 	} {
 		o, err := baseline.Compare(nil, document(c.allowed, c.now))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(o.Worse) != c.worse {
 			t.Errorf("%s: got %d worse, want %d", c.name, len(o.Worse), c.worse)
 		}
@@ -108,9 +105,7 @@ func TestRootWithoutCode(t *testing.T) {
 		{"there is code", baseline.Of(absent(&none)), document(&none, nil), 0},
 	} {
 		o, err := baseline.Compare(c.before, c.now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(o.Worse) > 0 || len(o.Missing) != c.missing {
 			t.Errorf("%s: got %v worse, %v missing, want none, %d", c.name, o.Worse, o.Missing, c.missing)
 		}
@@ -131,9 +126,7 @@ func TestFile(t *testing.T) {
 	if f, err := baseline.Load(path); f != nil || err != nil {
 		t.Errorf("absent: got %v, %v", f, err)
 	}
-	if err := baseline.Of(document(nil, sites{"a": counted})).Write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, baseline.Of(document(nil, sites{"a": counted})).Write(path))
 	f, err := baseline.Load(path)
 	if err != nil || f.Accepts["go1.26"].Roots["m.F"].Sites["a"] == nil {
 		t.Errorf("got %v, %v", f, err)

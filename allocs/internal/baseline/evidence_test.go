@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -86,19 +87,13 @@ var losses = []struct {
 func TestEvidenceThatIsMissing(t *testing.T) {
 	for _, c := range losses {
 		path := filepath.Join(t.TempDir(), baseline.Name)
-		if err := baseline.Of(measured()).Write(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, baseline.Of(measured()).Write(path))
 		f, err := baseline.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		d := measured()
 		c.change(d)
 		o, err := baseline.Compare(f, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		expect(t, c.name+": missing", o.Missing, c.missing)
 		expect(t, c.name+": worse", o.Worse, c.worse)
 		if err := o.Err(); (err != nil) != (c.missing != "") || err != nil && (!errors.Is(err, baseline.ErrEvidence) || !strings.Contains(err.Error(), c.missing)) {
@@ -117,13 +112,9 @@ func expect(t *testing.T, name string, changes []baseline.Change, want string) {
 
 func TestDamagedFilesAreNoBaselines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), baseline.Name)
-	if err := baseline.Of(measured()).Write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, baseline.Of(measured()).Write(path))
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text := string(whole)
 	for name, damaged := range map[string]string{
 		"empty": "", "an empty object": "{}", "an empty list": "{\"format\":3,\"accepts\":{}}", "null": "null", "cut off": text[:len(text)/2],
@@ -135,9 +126,7 @@ func TestDamagedFilesAreNoBaselines(t *testing.T) {
 		if damaged == text {
 			t.Fatalf("%s: nothing is damaged", name)
 		}
-		if err := os.WriteFile(path, []byte(damaged), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(damaged), 0o644))
 		if f, err := baseline.Load(path); !errors.Is(err, baseline.ErrDamaged) {
 			t.Errorf("%s: got %v, %v, want %v", name, f, err, baseline.ErrDamaged)
 		}
@@ -147,13 +136,9 @@ func TestDamagedFilesAreNoBaselines(t *testing.T) {
 // A run about one package accepts nothing of another.
 func TestAcceptKeepsOtherPackages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), baseline.Name)
-	if err := baseline.Of(measured()).Write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, baseline.Of(measured()).Write(path))
 	f, err := baseline.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := measured()
 	other.Scope = findings.Scope{Patterns: []string{"./other"}, Packages: []string{"example.com/other"}}
 	other.Roots[0].ID, other.Roots[0].Package = "example.com/other.F", "example.com/other"

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/binary"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 // source imports nothing: the go command compiles all imports for each target.
@@ -106,15 +107,11 @@ func build(t testing.TB, on target, source, ldflags string) string {
 	}
 	if built.dir == "" {
 		dir, err := os.MkdirTemp("", "binary-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		built.dir = dir
 	}
 	dir, err := os.MkdirTemp(built.dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	write(t, filepath.Join(dir, "main.go"), source)
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.24\n")
 	exe := filepath.Join(dir, "m")
@@ -130,9 +127,7 @@ func build(t testing.TB, on target, source, ldflags string) string {
 
 func write(t testing.TB, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // heap returns the calls of a function that take memory.
@@ -156,9 +151,7 @@ func TestProgram(t *testing.T) {
 	for _, on := range targets() {
 		t.Run(on.goos+"/"+on.goarch, func(t *testing.T) {
 			p, err := binary.Open(build(t, on, source, "-w"), "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			f, calls := heap(t, p, "main.outer")
 			if len(calls) != 1 {
 				t.Fatalf("outer: got %d calls, want 1", len(calls))
@@ -192,9 +185,7 @@ func TestProgram(t *testing.T) {
 func TestDynamicCallAndLiteral(t *testing.T) {
 	exe := build(t, target{"linux", "amd64"}, source, "-w")
 	p, err := binary.Open(exe, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dynamic := 0
 	for _, c := range p.Lookup("main.loop")[0].Calls {
 		if c.Target == "" && c.Stack[0].Line == 34 {
@@ -209,9 +200,7 @@ func TestDynamicCallAndLiteral(t *testing.T) {
 // Programs have their functions under the names that test binaries give them.
 func TestNamesOfMain(t *testing.T) {
 	p, err := binary.Open(build(t, target{"linux", "amd64"}, source, "-w"), "m.org/cmd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, calls := heap(t, p, "m.org/cmd.outer")
 	if len(calls) != 1 || calls[0].Stack[0].Func != "m.org/cmd.inner" {
 		t.Errorf("got %+v, want a call in m.org/cmd.inner", calls)

@@ -12,6 +12,7 @@ import (
 	"github.com/nib-log/nib/allocs/internal/binary"
 	"github.com/nib-log/nib/allocs/internal/compiler"
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -23,31 +24,21 @@ func TestCanary(t *testing.T) {
 		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, text := range map[string]string{
 		"go.mod": "module canary.invalid\n\ngo 1.17\n", "main.go": "package main\n\nfunc main() {}\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	ctx := context.Background()
 	tc, err := toolchain.Find(ctx, dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s := &session{Options: Options{Dir: dir, Patterns: []string{"."}}}
 	s.home, s.report = &load.Home{Dir: dir}, &Report{ModuleDir: dir}
 	s.report.Broken = map[string]string{}
-	if err := s.list(ctx, []*toolchain.Toolchain{tc}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.list(ctx, []*toolchain.Toolchain{tc}))
 	evidence, err := s.static(ctx, tc, s.near[0], s.near[0], t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, kill := range map[string]func(in *verdict.Input){
 		"the compiler is silent":      func(in *verdict.Input) { in.Escapes = compiler.NewIndex(nil) },
 		"the executable is not there": func(in *verdict.Input) { in.Programs = nil },

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -21,9 +22,7 @@ import (
 func secondSample(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../testdata/sample2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return dir
 }
 
@@ -50,9 +49,7 @@ func TestE2ESecondSample(t *testing.T) {
 					Dir: secondSample(t), Patterns: []string{"./..."}, Releases: []string{release},
 					Bench: bench,
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				for _, trouble := range r.Toolchains[0].Trouble {
 					t.Errorf("evidence that could not be had: %s", trouble)
 				}
@@ -69,16 +66,12 @@ func TestE2ESecondSample(t *testing.T) {
 func writtenReasons(t *testing.T, release string) map[string][]string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(secondSample(t), "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	comment := regexp.MustCompile(`// why: ([^(]*)(?:\(go(1\.\d+): (.*)\))?$`)
 	out := map[string][]string{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for i, line := range strings.Split(string(text), "\n") {
 			if m := comment.FindStringSubmatch(line); m != nil {
 				written := m[1]

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
 
@@ -23,9 +24,7 @@ import (
 func sampleDir(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../testdata/sample")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return dir
 }
 
@@ -51,13 +50,9 @@ func measureTruth(t *testing.T, dir, release string) map[string]map[string]float
 		t.Fatalf("%v\n%s", err, text)
 	}
 	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var truth map[string]map[string]float64
-	if err := json.Unmarshal(text, &truth); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &truth))
 	return truth
 }
 
@@ -132,9 +127,7 @@ func TestSampleAgainstTruth(t *testing.T) {
 				r, err := check.Run(context.Background(), check.Options{
 					Dir: sampleDir(t), Patterns: []string{"./..."}, Releases: []string{release}, Bench: c.bench,
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				for _, trouble := range r.Toolchains[0].Trouble {
 					t.Errorf("evidence that could not be had: %s", trouble)
 				}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/check"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 const modulePath = "example.com/m"
@@ -98,9 +99,7 @@ func examine(t *testing.T) *documents {
 		t.Skip("left out of short mode: it runs the go command")
 	}
 	d, err := examined()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return d
 }
 

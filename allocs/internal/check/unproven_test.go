@@ -8,6 +8,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 const unprovenSource = `package small
@@ -80,9 +81,7 @@ const unprovenTest = "package small\n\nimport \"testing\"\n\n" +
 func gate(t *testing.T, d *findings.Document, file string) (unproven, worse []string) {
 	t.Helper()
 	o, err := baseline.Compare(nil, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	of := func(changes []baseline.Change) (out []string) {
 		for name, r := range rootsOf(d, file) {
 			same := func(c baseline.Change) bool { return c.Root == r.ID }

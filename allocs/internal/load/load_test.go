@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
@@ -27,21 +28,13 @@ func TestListLeavesOutACycle(t *testing.T) {
 		"c/c.go": "package c\n",
 	} {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	tc, err := toolchain.Find(t.Context(), dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	intact, broken, err := load.List(t.Context(), tc, dir, []string{"./..."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(intact) != 1 || intact[0].ImportPath != "example.com/m/c" {
 		t.Errorf("got %v, want only c", intact)
 	}
@@ -58,9 +51,7 @@ func TestTypedDoesNotTrimPaths(t *testing.T) {
 	}
 	dir, bin := t.TempDir(), t.TempDir()
 	goCommand, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	log := filepath.Join(bin, "log")
 	script := "#!/bin/sh\necho \"$GOFLAGS\" >>'" + log + "'\nexec '" + goCommand + "' \"$@\"\n"
 	for name, text := range map[string]string{
@@ -68,9 +59,7 @@ func TestTypedDoesNotTrimPaths(t *testing.T) {
 		filepath.Join(dir, "m.go"):   "package m\n",
 		filepath.Join(bin, "go"):     script,
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for flags, want := range map[string]string{
@@ -82,9 +71,7 @@ func TestTypedDoesNotTrimPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, got := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 			if got != want {
 				t.Errorf("GOFLAGS=%s: a go command has %s, want %s", flags, got, want)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 // typed checks files of a package p.
@@ -20,15 +21,11 @@ func typed(t *testing.T, fset *token.FileSet, texts map[string]string) *types.Pa
 	var files []*ast.File
 	for name, text := range texts {
 		f, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		files = append(files, f)
 	}
 	pkg, err := new(types.Config).Check("p", fset, files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return pkg
 }
 

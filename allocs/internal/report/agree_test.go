@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/report"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -110,9 +111,7 @@ func inText(t *testing.T, text string, n map[findings.Status]int, s findings.Sit
 
 func decode(t *testing.T, text []byte, to any) {
 	t.Helper()
-	if err := json.Unmarshal(text, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, to))
 }
 
 // The findings of a site.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nib-log/nib/allocs/internal/baseline"
 	"github.com/nib-log/nib/allocs/internal/findings"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/report"
 	"github.com/nib-log/nib/allocs/internal/verdict"
 )
@@ -80,9 +81,7 @@ func shop() *findings.Document {
 func text(t *testing.T, d *findings.Document, o *baseline.Outcome, color bool) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Text(&b, d, o, color); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Text(&b, d, o, color))
 	return b.String()
 }
 
@@ -99,9 +98,7 @@ func TestAbsentIsUnproven(t *testing.T) {
 		Roots: []*findings.Root{root("m.There", false), root("m.Generic", true)}}
 	d.Sum()
 	var page bytes.Buffer
-	if err := report.HTML(&page, d, &baseline.Outcome{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.HTML(&page, d, &baseline.Outcome{}))
 	got := text(t, d, &baseline.Outcome{}, false) + page.String()
 	for _, want := range []string{
 		`title="none">✓<`, `title="unproven">?<`, "2 roots: 1 unproven, 1 none",
@@ -118,14 +115,10 @@ func TestTextGolden(t *testing.T) {
 		got := text(t, shop(), o, false)
 		file := filepath.Join("testdata", "text-"+name+".golden")
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(file, []byte(got), 0o644))
 		}
 		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got != string(want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
@@ -160,9 +153,7 @@ func TestGateWithoutBaseline(t *testing.T) {
 	}}
 	d.Roots[2].Allocs = []int{1}
 	var b bytes.Buffer
-	if err := report.Text(&b, d, gate, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Text(&b, d, gate, false))
 	if got := b.String(); !strings.Contains(got, "worse go1.26: a waiver\n    a.go:1\n") || strings.Contains(got, "above its limit") {
 		t.Errorf("got %s", got)
 	}

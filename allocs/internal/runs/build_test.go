@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
@@ -15,9 +16,7 @@ import (
 func namesakes(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files := map[string]string{"go.mod": "module example.com/m/v3\n\ngo 1.24\n", "none/none.go": "package none\n"}
 	for name, at := range map[string]string{"m": "", "x": "a/x/", "y": "b/x/", "z": "x/v2/", "v1": "v1/", "main": "cmd/m/"} {
 		files[at+"p.go"] = "package " + name + "\n"
@@ -28,12 +27,8 @@ func namesakes(t *testing.T) string {
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return dir
 }
@@ -47,17 +42,11 @@ func TestPackagesAreBuiltTogether(t *testing.T) {
 	dir := namesakes(t)
 	for _, release := range releases() {
 		tc, err := toolchain.Find(t.Context(), dir, release)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		pkgs, _, err := load.List(t.Context(), tc, dir, []string{"./..."})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		all, err := BuildAll(t.Context(), tc, pkgs, quick, dir, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got := map[string]float64{}
 		for _, b := range all {
 			results, err := b.Run(t.Context(), quick)

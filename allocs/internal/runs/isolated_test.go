@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 const failingBenchmarks = `package m
@@ -316,9 +318,7 @@ func TestSlowBenchmarksRunInFewWindows(t *testing.T) {
 	o.Budget, o.Hang = 20*time.Millisecond, 30*time.Second
 	b, dir := build(t, "", o, windowBenchmarks)
 	results, err := b.Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := leafCounts(t, results)
 	for name, want := range map[string]string{"BenchmarkSlow": "1", "BenchmarkSlowSetUp": "1", "BenchmarkGrowsOnce": "0"} {
 		if got[name] != want {
@@ -326,9 +326,7 @@ func TestSlowBenchmarksRunInFewWindows(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "began"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, want := range map[string]string{
 		"BenchmarkSlow": "1 2 3", "BenchmarkSlowSetUp": "1 2 3 n 2n", "BenchmarkGrowsOnce": "1 2 3 2 3",
 	} {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 // reading has a benchmark that reads files and a variable.
@@ -45,9 +47,7 @@ func TestKeptResultsHoldForTheSameInputs(t *testing.T) {
 	t.Setenv("ELSEWHERE", elsewhere)
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	paths, dirs := []string{b.Package.ImportPath}, []string{b.Package.Dir}
 	place := b.Place(cache, o, paths)
@@ -55,9 +55,7 @@ func TestKeptResultsHoldForTheSameInputs(t *testing.T) {
 		t.Helper()
 		results := run(t, b, o)
 		visits, err := b.Visit(t.Context(), o, results, paths, dirs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		b.Keep(place, results, visits)
 	}
 	isKept := func(what string, want bool) Kept {

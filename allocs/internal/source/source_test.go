@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/source"
 )
 
@@ -77,9 +78,7 @@ func (x *t) h() {
 func file(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "p.go")
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 	return name
 }
 

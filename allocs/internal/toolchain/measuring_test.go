@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 func TestMinor(t *testing.T) {
@@ -65,16 +67,12 @@ func TestKeptFlagsOfTheSettingsFile(t *testing.T) {
 		t.Skip("left out of short mode: it runs the go command")
 	}
 	settings := filepath.Join(t.TempDir(), "env")
-	if err := os.WriteFile(settings, []byte("GOFLAGS=-tags=special -race\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(settings, []byte("GOFLAGS=-tags=special -race\n"), 0o644))
 	t.Setenv("GOENV", settings)
 	for flags, want := range map[string]string{"": "-tags=special", "-tags=other": "-tags=other"} {
 		t.Setenv("GOFLAGS", flags)
 		tc, err := Find(t.Context(), t.TempDir(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		out, err := tc.Go(t.Context(), t.TempDir(), "env", "GOFLAGS")
 		want = "-buildvcs=false -pgo=off " + want
 		if got := strings.TrimSpace(string(out)); err != nil || got != want {

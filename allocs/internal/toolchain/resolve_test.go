@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/allocs/internal/must"
 )
 
 // A module with a directory vendor is asked about a release that is not
@@ -21,12 +23,8 @@ func TestReleasesOfAVendoredModule(t *testing.T) {
 			"v0.0.1-go1.20.3.linux-amd64\n",
 	} {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Succeed(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(filepath.Join(dir, "proxy")))
 	t.Setenv("GOMODCACHE", filepath.Join(dir, "cache"))

@@ -398,9 +398,7 @@ func TestTailOfASpoolBeginsWithItsLastLines(t *testing.T) {
 
 func TestTailOfASpoolHasEachLineOnceOverKills(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "spool"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(dir, "spool"), 0o700))
 	keep(t, filepath.Join(dir, "spool"), 10, spool.Config{Name: "file"}).Close()
 	tail := child("tail", "-t", "{n}", filepath.Join(dir, "spool"))
 	out, err := tail.StdoutPipe()

@@ -17,9 +17,7 @@ func TestOwnKeysOfALog(t *testing.T) {
 	const served = `{"when":"2026-11-27T09:31:00Z","app":{"sev":"info"},"what":"served","n":2}` + "\n"
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	here, home := t.TempDir(), t.TempDir()
 	t.Chdir(here)
@@ -73,9 +71,7 @@ func TestOwnKeysOfALog(t *testing.T) {
 func TestOwnKeysWhereTheHomeCannotBeRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", os.DevNull)
-	if err := os.WriteFile("app.log", []byte("started\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("app.log", []byte("started\n"), 0o600))
 	if code, stdout, stderr := run("cat", "app.log"); code != 0 || stdout != "started\n" {
 		t.Errorf("got %d, %q and %s, want the line", code, stdout, stderr)
 	}

@@ -85,7 +85,7 @@ func want(t *testing.T, args ...string) string {
 	return stdout
 }
 
-func must(t *testing.T, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {

@@ -38,17 +38,13 @@ func keepFor(t testing.TB, dir string, lines int, to delivery.Destination, c spo
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	levels := []nib.Level{nib.LevelDebug, nib.LevelInfo, nib.LevelWarn, nib.LevelError}
 	for n := range lines {
 		r := nib.Record{
 			Time: begin.Add(time.Duration(n) * time.Second).UnixNano(), Level: levels[n%4], Line: line(n),
 		}
-		if err := s.WriteRecord(&r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WriteRecord(&r))
 	}
 	return s
 }
@@ -59,9 +55,7 @@ func line(n int) []byte { return fmt.Appendf(nil, `{"n":%d,"pad":"%0150d"}`+"\n"
 func kept(t testing.TB, lines int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "spool")
-	if err := keep(t, dir, lines, spool.Config{Name: "file"}).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, keep(t, dir, lines, spool.Config{Name: "file"}).Close())
 	return dir
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // appendTo appends a text to a file.
@@ -40,9 +41,7 @@ func TestADocumentKeepsFewFilesOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	appendTo(t, path, "0\n")
 	d, err := openDocument(path, logread.Keys{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	for i := range maxParts {
 		if err := os.Remove(path); err != nil {
@@ -70,15 +69,11 @@ func TestADocumentHasFilesBetweenTwoLooks(t *testing.T) {
 	d, err := openDocument(path, logread.Keys{}, func(format string, args ...any) {
 		reports = append(reports, fmt.Sprintf(format, args...))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	looks := func(want string) {
 		t.Helper()
-		if err := d.rotate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.rotate())
 		text := make([]byte, d.extended(t))
 		if _, err := d.ReadAt(text, 0); string(text) != want || err != nil {
 			t.Errorf("got %q, %v, want %q", text, err, want)
@@ -114,9 +109,7 @@ func TestTheFirstLineOfAnEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	appendTo(t, path, "")
 	d, err := openDocument(path, logread.Keys{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	for range 2 * maxIdle {
 		d.extended(t)

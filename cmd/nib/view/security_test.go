@@ -13,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A request is one to the server, and the status of its answer.
@@ -58,26 +60,20 @@ func wrong(token string) string {
 func TestOnlyThePageIsAnswered(t *testing.T) {
 	s := run(t, "secret\n")
 	address, err := url.Parse(s.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	token := strings.Trim(address.Path, "/")
 	if len(token) < 26 {
 		t.Errorf("the token %q has less than 128 bits", token)
 	}
 	for _, c := range requests(token, address.Host) {
 		req, err := http.NewRequest(c.method, "http://"+address.Host+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		req.Host = c.host
 		if c.header[0] != "" {
 			req.Header.Set(c.header[0], c.header[1])
 		}
 		resp, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_ = resp.Body.Close()
 		if resp.StatusCode != c.want {
 			t.Errorf("%s: got status %d, want %d", c.name, resp.StatusCode, c.want)
@@ -141,9 +137,7 @@ func TestTextsAreVisible(t *testing.T) {
 // of all of them.
 func TestThePageIsBuilt(t *testing.T) {
 	sums, err := os.ReadFile("page/dist/SHA256SUMS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := map[string]string{}
 	for line := range strings.Lines(string(sums)) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -170,9 +164,7 @@ func TestThePageIsBuilt(t *testing.T) {
 		delete(want, name)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name := range want {
 		t.Errorf("page/%s is missing", name)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nib-log/nib/cmd/nib/view"
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A server is a running view.
@@ -46,13 +47,9 @@ func serveKeys(t *testing.T, path string, keys logread.Keys) *server {
 	t.Helper()
 	s := &server{T: t, file: path}
 	v, err := view.Open(path, path, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.address = v.URL(l)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -295,9 +292,7 @@ func TestOwnKeys(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "app.log")
 	text := strings.NewReplacer("time", "when", "level", "sev", "message", "what").
 		Replace(numbered(0, 1000))
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(text), 0o600))
 	s := serveKeys(t, name, logread.Keys{Time: "when", Level: "sev", Message: "what"})
 	const query = "level >= error and time >= 2025-11-22T08:40:00Z" // from m800 on
 	if st := s.indexed(query); st.Low != -20 || st.Totals != [7]int64{5: 20} {
@@ -340,9 +335,7 @@ func TestRotationGoesOnInTheNewFile(t *testing.T) {
 	events := s.stream(nil)
 	s.until(events, func(_ string, st status) bool { return st.Low == -100 })
 	s.write(os.O_APPEND, numbered(100, 110)+"unfinished")
-	if err := os.Rename(s.file, s.file+".1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(s.file, s.file+".1"))
 	s.write(os.O_CREATE, numbered(110, 120))
 	s.until(events, func(_ string, st status) bool { return st.High == 21 })
 	if got := s.messages("", -1, 30); got != "m99 m100 m101 m102 m103 m104 m105 m106 m107 m108 m109 unfinished m110 m111 m112 m113 m114 m115 m116 m117 m118 m119" {
@@ -403,9 +396,7 @@ func TestBadParameters(t *testing.T) {
 	s := run(t, "a\n")
 	for _, path := range []string{"api/rows?row=x", "api/rows?from=2&to=1", "api/rows?from=-1", "api/line", "api/line?at=99", "api/line?at=-1", "api/line?at=1", "api/row?at=-1", "api/find?row=x"} {
 		resp, err := http.Get(s.address + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		text, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if path == "api/line" {

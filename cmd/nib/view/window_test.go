@@ -16,6 +16,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/cmd/nib/internal/lineindex"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/sink/file"
 )
 
@@ -27,9 +28,7 @@ func writeLog(t *testing.T, path string) (lines int) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	s, err := file.Open(path, file.Config{Buffer: 64 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	at := hour
 	log := nib.NewSink(s, nib.WithClock(func() time.Time { return at }))
 	pad := strings.Repeat("x", 900)
@@ -38,9 +37,7 @@ func writeLog(t *testing.T, path string) (lines int) {
 		log.Info().Str("pad", pad).Msgf("m%d", lines)
 	}
 	past := time.Now().Add(-time.Hour)
-	if err := errors.Join(s.Close(), os.Chtimes(path, past, past)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(s.Close(), os.Chtimes(path, past, past)))
 	return lines
 }
 
@@ -81,21 +78,13 @@ func TestARangeOfTimeIsReadWithTheIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.log")
 	lines := writeLog(t, path)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x, err := lineindex.Open(t.Context(), lineindex.DefaultDir(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	minute5 := hour.Add(5 * time.Minute)
 	ranges, _ := x.Ranges(lineindex.Window{Since: minute5, Until: minute5.Add(1)})
 	at := ranges[0].From + 4096
@@ -103,12 +92,8 @@ func TestARangeOfTimeIsReadWithTheIndex(t *testing.T) {
 	if _, err := f.WriteAt(changed, at); err != nil || bytes.Equal(changed, text[at:at+100_000]) {
 		t.Fatalf("%v; the text has not been changed: %.100s", err, changed)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.Close())
+	must.Succeed(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	s := serve(t, path)
 	if got, want := s.messagesBetween(20*time.Minute, 20*time.Minute+30*time.Second), numbers(12000, 12300); got != want {
 		t.Errorf("got %d bytes, want %d: %.300s", len(got), len(want), got)
@@ -133,9 +118,7 @@ func TestARangeOfTimeIsReadWithTheLinesOfThePage(t *testing.T) {
 	s := serve(t, path)
 	s.indexed("")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, err = f.WriteAt([]byte(`{"time":"2026-11-22T09:20:01Z","level":"info","message":"changed"}`+"\n"), 0)
 	if closeErr := f.Close(); err != nil || closeErr != nil {
 		t.Fatal(err, closeErr)

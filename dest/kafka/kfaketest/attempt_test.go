@@ -9,6 +9,7 @@ import (
 	"time"
 
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -30,9 +31,7 @@ func TestLeaderIsLookedUpAgain(t *testing.T) {
 	if n := lookups.Hits(); n != before {
 		t.Errorf("%d lookups without an error", n-before)
 	}
-	if err := c.MoveTopicPartition(logs, 0, (c.LeaderFor(logs, 0)+1)%3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.MoveTopicPartition(logs, 0, (c.LeaderFor(logs, 0)+1)%3))
 	deliver(t, d, records(7, 11, 20))
 	wantExactly(t, c, 1, 20)
 }
@@ -118,9 +117,7 @@ func TestCommitWithoutAResponse(t *testing.T) {
 	d := dial(t, c, Config{TransactionalID: "tx"})
 	deliver(t, d, records(7, 1, 10))
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	var requests atomic.Int32
 	c.ControlKey(int16(kmsg.EndTxn), func(req kmsg.Request) (kmsg.Response, error, bool) {

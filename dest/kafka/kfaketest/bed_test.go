@@ -16,6 +16,7 @@ import (
 	"github.com/nib-log/nib/delivery"
 	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -32,9 +33,7 @@ func start(t testing.TB, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	opts = append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, logs)}, opts...)
 	c, err := kfake.NewCluster(opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -46,9 +45,7 @@ func dial(t testing.TB, c *kfake.Cluster, conf Config) *Destination {
 		conf.TakeoverDelay = time.Millisecond
 	}
 	d, err := New(c.ListenAddrs(), logs, conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -103,9 +100,7 @@ func read(t testing.TB, c *kfake.Cluster, name string) (all []topic.Message) {
 		all = append(all, m)
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return all
 }
 
@@ -141,9 +136,7 @@ func wantExactly(t testing.TB, c *kfake.Cluster, first, last uint64) {
 
 func create(t testing.TB, c *kfake.Cluster, name string) {
 	t.Helper()
-	if err := topic.Create(t.Context(), c.ListenAddrs(), name, 1, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, topic.Create(t.Context(), c.ListenAddrs(), name, 1, 1))
 }
 
 // find returns the places of records with the given numbers in a record batch.
@@ -176,9 +169,7 @@ func find(frame []byte, wanted []uint64) (places []int32) {
 func end(t testing.TB, c *kfake.Cluster) int64 {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	req := kmsg.NewPtrListOffsetsRequest()
 	topic, partition := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
@@ -186,8 +177,6 @@ func end(t testing.TB, c *kfake.Cluster) int64 {
 	topic.Partitions = append(topic.Partitions, partition)
 	req.Topics = append(req.Topics, topic)
 	resp, err := req.RequestWith(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return resp.Topics[0].Partitions[0].Offset
 }

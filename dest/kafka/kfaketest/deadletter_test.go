@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -153,12 +154,8 @@ func TestDeadLetterTopicWithFewerPartitions(t *testing.T) {
 			continue
 		}
 		tried++
-		if err := c.DeleteTopic("dead"); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.CreateTopic("dead", 1, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.DeleteTopic("dead"))
+		must.Succeed(t, c.CreateTopic("dead", 1, nil))
 		deliver(t, d, records(spool, 6, 6))
 		wantDead(t, c, 6)
 		if failures == 0 {

@@ -11,6 +11,7 @@ import (
 
 	. "github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/kafka/topic"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/setup"
 	"github.com/nib-log/nib/sink/spool"
 )
@@ -23,9 +24,8 @@ func TestServiceByEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	to := "kafka://" + strings.Join(c.ListenAddrs(), ",") + "/" + logs
 	file := filepath.Join(t.TempDir(), "log.json")
-	if err := os.WriteFile(file, []byte(`{"output": {"to": "`+to+`", "compression": "zstd", "spool": "`+dir+`"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file,
+		[]byte(`{"output": {"to": "`+to+`", "compression": "zstd", "spool": "`+dir+`"}}`), 0o600))
 	for i, variables := range []map[string]string{
 		{"NIB_OUTPUT": to + "?compression=zstd&spool=" + dir},
 		{"NIB_CONFIG": file, "NIB_OUTPUT": ""},
@@ -35,15 +35,11 @@ func TestServiceByEnvironment(t *testing.T) {
 			t.Setenv(name, value)
 		}
 		log, err := setup.Open(setup.FromEnv("NIB"), setup.Kinds(Kind), setup.Config{Signals: setup.SwitchOff, Timeout: testTimeout})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for k := range 100 {
 			log.Info().Int("process", i).Int("k", k).Msg("line")
 		}
-		if err := log.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, log.Close())
 	}
 	n := 0
 	err := topic.Read(t.Context(), c.ListenAddrs(), logs, func(m topic.Message) bool {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nib-log/nib/delivery"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -73,14 +74,10 @@ func TestRetriedRequests(t *testing.T) {
 // created, although the brokers would, unless Config.CreateTopic is set.
 func TestUnknownTopicIsWaitedFor(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.AllowAutoTopicCreation())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer c.Close()
 	asking, err := New(c.ListenAddrs(), "asked-for", Config{CreateTopic: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer asking.Close()
 	deliver(t, asking, records(7, 1, 10))
 	if got := len(read(t, c, "asked-for")); got != 10 {

@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -151,9 +152,7 @@ func TestOverlapContextEnds(t *testing.T) {
 	release := holdFrom(c, 5)
 	defer release()
 	res, err := d.Deliver(t.Context(), records(7, 1, 8))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	first := uint64(res.Accepted) + 1
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -198,9 +197,7 @@ func TestOverlapKilled(t *testing.T) {
 			release := holdFrom(c, 7)
 			defer release()
 			res, err := before.Deliver(t.Context(), records(7, 1, 10))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			mark, first := before.Mark(), uint64(res.Accepted)+1
 			if m := readMark(t, mark); int(m.sequence) != res.Accepted {
 				t.Errorf("mark: got sequence %d, want %d of the first record in flight", m.sequence, res.Accepted)

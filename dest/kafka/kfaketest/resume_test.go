@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -288,9 +289,7 @@ func TestResumeNewTopicWithoutID(t *testing.T) {
 	before := dial(t, c, Config{})
 	deliver(t, before, records(7, 1, 10))
 	mark := before.Mark()
-	if err := errors.Join(c.DeleteTopic(logs), c.CreateTopic(logs, 1, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.DeleteTopic(logs), c.CreateTopic(logs, 1, nil)))
 	deliver(t, before, records(7, 11, 15))
 	deliver(t, dial(t, c, Config{}), records(8, 1, 20))
 	after := dial(t, c, Config{})
@@ -343,9 +342,7 @@ func TestResumeAfterRetention(t *testing.T) {
 func deleteBefore(t testing.TB, c *kfake.Cluster, offset int64) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer cl.Close()
 	req := kmsg.NewPtrDeleteRecordsRequest()
 	topic, part := kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -84,9 +85,7 @@ func TestResumeCounts(t *testing.T) {
 	if n, err := after.Resume(t.Context(), mark, records(7, 11, 20)); n != 0 || !errors.Is(err, kerr.NotLeaderForPartition) {
 		t.Errorf("got %d, %v", n, err)
 	}
-	if err := c.MoveTopicPartition(logs, 0, (c.LeaderFor(logs, 0)+1)%3); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.MoveTopicPartition(logs, 0, (c.LeaderFor(logs, 0)+1)%3))
 	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) > 0 {
 		t.Fatalf("left: got %d records, want none", len(rest))
 	}
@@ -211,9 +210,7 @@ func TestPartitionOfASpoolIsKept(t *testing.T) {
 func addPartitions(t testing.TB, c *kfake.Cluster, n int32) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer cl.Close()
 	req, topic := kmsg.NewPtrCreatePartitionsRequest(), kmsg.NewCreatePartitionsRequestTopic()
 	topic.Topic, topic.Count = logs, n
@@ -239,9 +236,7 @@ func TestPlaceThatIsGone(t *testing.T) {
 			before := dial(t, c, Config{})
 			deliver(t, before, records(7, 1, 10))
 			m := readMark(t, before.Mark())
-			if err := c.DeleteRecords(logs, 0, 10); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.DeleteRecords(logs, 0, 10))
 			change(&m)
 			after := dial(t, c, Config{})
 			rest := resume(t, after, m.encode(), records(7, 11, 20))
@@ -353,9 +348,7 @@ func TestSearchInAShorterPartition(t *testing.T) {
 	before := dial(t, c, Config{})
 	deliver(t, before, records(7, 1, 10))
 	m := readMark(t, before.Mark())
-	if err := c.DeleteRecords(logs, 0, 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.DeleteRecords(logs, 0, 10))
 	m.offset = 10
 	after := dial(t, c, Config{})
 	rest := resume(t, after, m.encode(), records(7, 11, 20))

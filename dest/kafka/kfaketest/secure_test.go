@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/target"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -50,9 +51,7 @@ func TestTLSAndSASL(t *testing.T) {
 	}
 	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.DialTLSConfig(client), kgo.ConsumeTopics(logs),
 		kgo.SASL(plain.Auth{User: "plain", Pass: "secret"}.AsMechanism()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer cl.Close()
 	for n > 0 {
 		n -= uint64(min(n, uint64(cl.PollFetches(t.Context()).NumRecords())))
@@ -105,19 +104,14 @@ func TestTLSAndSASLByTarget(t *testing.T) {
 		kfake.Superuser("PLAIN", "plain", "secret"), kfake.Superuser("SCRAM-SHA-256", "scram-sha-256", "secret"), kfake.Superuser("SCRAM-SHA-512", "scram-sha-512", "secret"))
 	ca, password := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(t.TempDir(), "password")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificates[0].Certificate[0]})
-	if err := errors.Join(os.WriteFile(ca, certificate, 0o600), os.WriteFile(password, []byte("secret\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(os.WriteFile(ca, certificate, 0o600),
+		os.WriteFile(password, []byte("secret\n"), 0o600)))
 	for i, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512"} {
 		text := "kafka://" + c.ListenAddrs()[0] + "/" + logs + "?tls_ca=" + ca + "&user=" + mechanism + "&mechanism=" + mechanism + "&password_file=" + password
 		to, params, err := target.Parse(text, []target.Spec{Kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		dest, err := params.Open(to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		d := dest.(*Destination)
 		deliver(t, d, records(7, uint64(10*i+1), uint64(10*i+10)))
 		if got := d.Stats().Records; got != 10 {
@@ -137,22 +131,14 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
 		Bytes: server.Certificates[0].Certificate[0]})
-	if err := os.WriteFile(ca, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(ca, text, 0o600))
 	to, params, err := target.Parse("kafka://"+c.ListenAddrs()[0]+"/"+logs+"?tls_ca="+ca,
 		[]target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d, err := params.Open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.(*Destination).Close()
-	if err := os.WriteFile(ca, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(ca, nil, 0o600))
 	reported := 0
 	for batch := records(7, 1, 10); len(batch) > 0; {
 		res, err := d.Deliver(t.Context(), batch)

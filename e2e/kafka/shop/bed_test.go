@@ -68,13 +68,9 @@ const topic = "shop"
 func newBed(t *testing.T, withTraces bool) *bed {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "nib") // below t.TempDir the user of the database may not read
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o755))
 	addrs, err := servers.UnusedAddresses(1)
 	must(t, err)
 	b := &bed{dir: dir, addr: addrs[0]}

@@ -19,9 +19,7 @@ func everywhere(t *testing.T, test func(t *testing.T, fsys vfs.FS, dir string)) 
 	t.Run("Mem", func(t *testing.T) {
 		m := NewMem(nil)
 		dir := filepath.Join(string(filepath.Separator), "dir")
-		if err := m.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.MkdirAll(dir, 0o700))
 		test(t, m, dir)
 	})
 }
@@ -32,9 +30,7 @@ const appending = os.O_RDWR | os.O_APPEND | os.O_CREATE
 func open(t *testing.T, fsys vfs.FS, name string, flag int) vfs.File {
 	t.Helper()
 	f, err := fsys.Open(name, flag, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }

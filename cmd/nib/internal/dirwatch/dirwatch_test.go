@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/nib-log/nib/internal/must"
 
 	"github.com/nib-log/nib/internal/await"
 )
@@ -31,9 +32,7 @@ func TestWatcherWakesTheReadersOfASet(t *testing.T) {
 	dir := t.TempDir()
 	w := watch(t, t.Context(), filepath.Ext)
 	logs, texts := w.Changed(filepath.Join(dir, "a.log")), w.Changed(filepath.Join(dir, "a.txt"))
-	if err := os.WriteFile(filepath.Join(dir, "b.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "b.txt"), nil, 0o600))
 	<-w.Created()
 	<-texts
 	w.wake(fsnotify.Event{Name: filepath.Join(dir, "b.log"), Op: fsnotify.Chmod})
@@ -72,9 +71,7 @@ func TestWatcherEndsWithItsContext(t *testing.T) {
 	w := watch(t, ctx, filepath.Base)
 	w.events.Errors <- fsnotify.ErrEventOverflow
 	w.Add(dir)
-	if err := os.WriteFile(filepath.Join(dir, "a.log"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "a.log"), nil, 0o600))
 	<-w.Created()
 	cancel()
 	await.Until(t, "the goroutine has ended", func() bool {

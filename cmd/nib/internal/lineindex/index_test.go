@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -74,9 +75,7 @@ func file(t *testing.T, b []byte) *os.File {
 	path := filepath.Join(t.TempDir(), "app.log")
 	write(t, path, b)
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = f.Close() }) // it was only read
 	return f
 }
@@ -88,21 +87,15 @@ func write(t *testing.T, path string, b []byte) {
 	if at := time.Now().Add(-time.Hour); err == nil {
 		err = os.Chtimes(path, at, at)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 func index(t *testing.T, f *os.File) *Index {
 	t.Helper()
 	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x := new(Index)
-	if err := x.extend(t.Context(), f, info); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.extend(t.Context(), f, info))
 	return x
 }
 
@@ -284,13 +277,9 @@ func TestAStoredIndexIsReadAgain(t *testing.T) {
 		t.Error("the stored index differs")
 	}
 	moved := s.f.Name() + ".1"
-	if err := os.Rename(s.f.Name(), moved); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(s.f.Name(), moved))
 	f, err := os.Open(moved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !read(s.path).fits(f, info.Size(), info.ModTime()) {
@@ -347,9 +336,7 @@ func TestAStaleIndexIsMadeAgain(t *testing.T) {
 		write(t, s.path, s.bytes)
 		write(t, s.f.Name(), b)
 		at := time.Now().Add(-time.Minute)
-		if err := os.Chtimes(s.f.Name(), at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Chtimes(s.f.Name(), at, at))
 		want := index(t, s.f)
 		if got := s.open(); !reflect.DeepEqual(got.blocks, want.blocks) || reflect.DeepEqual(got.blocks, s.index.blocks) {
 			t.Errorf("%s: the index does not fit the log", name)
@@ -369,9 +356,7 @@ func TestALogThatLooksTheSameIsAnother(t *testing.T) {
 	b := lines("22")
 	f := file(t, b)
 	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x := index(t, f)
 	lastLine := append(bytes.Clone(b[:len(b)-100]), bytes.Repeat([]byte("1"), 100)...)
 	for name, c := range map[string]struct {
@@ -392,15 +377,12 @@ func TestOldIndexesAreDeleted(t *testing.T) {
 		path := filepath.Join(dir, fmt.Sprintf("%04d%s", i, extension))
 		write(t, path, nil)
 		at := begin.Add(time.Duration(i) * time.Second)
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Chtimes(path, at, at))
 	}
 	write(t, filepath.Join(dir, "1.tmp"), nil)
 	write(t, filepath.Join(dir, "other"), nil)
-	if err := os.Chtimes(filepath.Join(dir, "1.tmp"), begin.AddDate(-1, 0, 0), begin.AddDate(-1, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Chtimes(filepath.Join(dir, "1.tmp"), begin.AddDate(-1, 0, 0),
+		begin.AddDate(-1, 0, 0)))
 	prune(dir)
 	list, _ := os.ReadDir(dir)
 	if len(list) != maxKept+1 || list[0].Name() != "0020"+extension || list[maxKept].Name() != "other" {
