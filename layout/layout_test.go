@@ -17,6 +17,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/layout"
 )
 
@@ -279,5 +280,35 @@ func TestNothingIsAllocated(t *testing.T) {
 			alloctest.Zero(t, func() { l.Info().Dur("took", time.Second).Msg("m") })
 			alloctest.Zero(t, func() { l.Info().Err(err).Msg("m") })
 		})
+	}
+}
+
+// Neither a deep error nor a wide one makes a line without bound.
+func TestCausesAreBounded(t *testing.T) {
+	const n = 1000
+	deep, many := errors.New("cause"), make([]error, n)
+	for i := range many {
+		deep = fmt.Errorf("outer: %w", deep)
+		many[i] = fmt.Errorf("number %d", i)
+	}
+	wide := errors.Join(many...)
+	mixed := errors.Join(append(many[:40:40], fmt.Errorf("and: %w", wide))...)
+	for name, c := range map[string]struct {
+		err  error
+		want int
+	}{
+		"deep": {deep, 32}, "wide": {wide, 64}, "mixed": {mixed, 64},
+		"few": {errors.Join(many[:64]...), 64},
+	} {
+		var out bytes.Buffer
+		log := nib.New(&out, nib.WithLayout(nib.Layout{Error: layout.ErrorCauses}))
+		log.Error().Err(c.err).Send()
+		var line struct {
+			Causes []string `json:"error_causes"`
+		}
+		must.Succeed(t, json.Unmarshal(out.Bytes(), &line))
+		if len(line.Causes) != c.want {
+			t.Errorf("%s: got %d causes, want %d", name, len(line.Causes), c.want)
+		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/nibhttp"
 	"github.com/nib-log/nib/nibtest"
@@ -198,15 +200,9 @@ func TestHandlerGetsALoggerOfTheRequest(t *testing.T) {
 func TestLoggerIsTheSameForAllGoroutinesOfAHandler(t *testing.T) {
 	var all sync.Map
 	g := newRig(func(_ http.ResponseWriter, r *http.Request) {
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				all.Store(nib.FromContext(r.Context()), true)
-			}()
-		}
-		wg.Wait()
+		await.Goroutines(8, func(int) {
+			all.Store(nib.FromContext(r.Context()), true)
+		})
 	})
 	g.do(newRequest("/"))
 	n := 0
@@ -299,9 +295,7 @@ func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
 	_, _ = part.Write(make([]byte, 1<<20))
 	_ = form.Close()
 	resp, err := http.Post(srv.URL, form.FormDataContentType(), &body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_ = resp.Body.Close()
 	srv.Close() // waits for the connection to be done with the request
 	if left := entries(t); len(left) > 0 {
@@ -312,9 +306,7 @@ func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
 func entries(t *testing.T) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(os.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, e := range list {
 		names = append(names, e.Name())
 	}
@@ -328,4 +320,25 @@ func TestSeveralConfigsPanic(t *testing.T) {
 		}
 	}()
 	nibhttp.Middleware(nil, nibhttp.Config{}, nibhttp.Config{})
+}
+
+func TestLinesWithARequestsContextHaveItsIDs(t *testing.T) {
+	var rec recordtest.Recorder
+	base := nib.NewSink(&rec)
+	h := nibhttp.Middleware(base)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		base.Info().Ctx(r.Context()).Msg("Event.Ctx")
+		base.LogAttrs(r.Context(), nib.LevelInfo, "LogAttrs")
+		base.WithGroup("g").LogAttrs(r.Context(), nib.LevelInfo, "group")
+		nib.FromContext(r.Context()).LogAttrs(r.Context(), nib.LevelInfo, "own logger")
+	}))
+	r := newRequest("/")
+	r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	h.ServeHTTP(nil, r)
+	for _, message := range []string{"Event.Ctx", "LogAttrs", "group", "own logger"} {
+		f := rec.Find(message)
+		if f["request_id"] != "r1" || f["trace_id"] != "4bf92f3577b34da6a3ce929d0e0e4736" ||
+			f["span_id"] != "00f067aa0ba902b7" {
+			t.Errorf("%s: got %v", message, f)
+		}
+	}
 }

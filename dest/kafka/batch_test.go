@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/internal/must"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // newSearcher returns a searcher for records of spool 7 of any producer.
@@ -185,5 +188,25 @@ func TestPartitionWithoutALeader(t *testing.T) {
 	}
 	if _, err := l.produce(t.Context(), queued(1, 1, 0)); err != errNoLeader {
 		t.Errorf("produce: got %v", err)
+	}
+}
+
+// Encoding a batch allocates nothing per record, for every compression.
+func TestEncodeAllocatesNothingPerRecord(t *testing.T) {
+	batch := records(7, 1, 1000)
+	for _, c := range []string{"lz4", "none", "snappy", "zstd"} {
+		compress, err := kgo.DefaultCompressor(codecs[c])
+		must.Succeed(t, err)
+		e := encoder{compressor: compress}
+		got, _ := alloctest.Count(func() {
+			e.reset()
+			for i := range batch {
+				e.add(&batch[i], nil, "")
+			}
+			_ = e.frame(producer{1, 2}, 3)
+		}, 1)
+		if got > 20 {
+			t.Errorf("compression %s: %v allocations for a batch of %d", c, got, len(batch))
+		}
 	}
 }

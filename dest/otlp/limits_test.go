@@ -4,8 +4,11 @@ package otlp
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,7 +16,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/counttest"
 	"github.com/nib-log/nib/internal/httpsend"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func TestLimitsOfAConfig(t *testing.T) {
@@ -184,4 +189,39 @@ func TestPartialSuccess(t *testing.T) {
 			t.Errorf("%+v: got %d reports", c, reported)
 		}
 	}
+}
+
+func TestCountersAreShownUnderTheirNames(t *testing.T) {
+	refuse := func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("refused")
+	}
+	const url = "http://collector:4318/v1/logs"
+	d, err := New(url, Config{Dial: refuse, Compression: "none"})
+	must.Succeed(t, err)
+	defer d.Close()
+	for range 3 {
+		_, _ = d.client.Ping(t.Context(), make([]byte, 100))
+	}
+	for range 2 {
+		_, _ = d.Deliver(t.Context(), []nib.Record{{Line: []byte("{}\n")}})
+	}
+	d.records.Store(11)
+	d.rejected.Store(12)
+	d.partial.Store(13)
+	want := Stats{
+		Records: 11, Rejected: 12, PartialRejected: 13, Requests: 5, Failures: 2,
+	}
+	got := d.Stats()
+	want.Bytes = got.Bytes
+	if got != want || got.Bytes <= 300 {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	counttest.Shown(t, d, want, map[string]string{
+		"Records":         "nib_otlp_accepted_records_total",
+		"Rejected":        "nib_otlp_rejected_records_total",
+		"PartialRejected": "nib_otlp_partial_rejected_records_total",
+		"Requests":        "nib_otlp_requests_total",
+		"Failures":        "nib_otlp_retries_total",
+		"Bytes":           `nib_otlp_request_bytes_total{url="` + url + `"}`,
+	})
 }

@@ -9,12 +9,16 @@ import (
 	"errors"
 	"io"
 	"net"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
+	"github.com/nib-log/nib/internal/usercode"
 )
 
 // TestConnectingEnds has receivers that accept connections and never answer:
@@ -257,4 +261,86 @@ func (c *recorded) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.read = append(c.read, b[:n]...)
 	return n, err
+}
+
+func TestPingConnectsOnce(t *testing.T) {
+	r := newRELP(t, &relpServer{})
+	d := dial(t, "relp", r.addr, Config{})
+	for range 2 {
+		if err := d.Ping(t.Context()); err != nil {
+			t.Fatalf("got %v, want nil", err)
+		}
+	}
+	deliver(t, d, batchOf(0, 3))
+	if got := d.Stats(); got.Connects != 1 || got.Accepted != 3 {
+		t.Errorf("got %+v, want one connection and 3 records", got)
+	}
+}
+
+func TestPingWithoutReceiver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for _, network := range []string{"unixgram", "unix"} {
+		if err := dial(t, network, path, Config{}).Ping(t.Context()); err == nil {
+			t.Errorf("%s: got nil, want an error", network)
+		}
+	}
+}
+
+// Ping must not use the connection while Deliver does.
+func TestPingDuringDeliver(t *testing.T) {
+	r := newReceiver(t, "unix", readCounted).start()
+	d := dial(t, "unix", r.addr, Config{})
+	d.turn <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.Ping(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	d.release()
+	if err := d.Ping(t.Context()); err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := d.Ping(t.Context()); !errors.Is(err, delivery.ErrClosed) {
+		t.Errorf("after Close: got %v, want %v", err, delivery.ErrClosed)
+	}
+}
+
+// TestPanicOfACallbackClosesTheConnection has a TLS configuration whose
+// function panics at each attempt, which the spool survives: an attempt must
+// not leave a connection behind.
+func TestPanicOfACallbackClosesTheConnection(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close unreferenced files
+	a := newAuthority(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must.Succeed(t, err)
+	defer l.Close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		s := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{a.issue(nil)}})
+		for b := make([]byte, 100); err == nil; {
+			_, err = s.Read(b) // until the client closes the connection
+		}
+	}()
+	d := dial(t, "tls", l.Addr().String(), Config{TLS: &tls.Config{
+		RootCAs: a.pool, VerifyConnection: func(tls.ConnectionState) error { panic("boom") },
+	}})
+	func() {
+		defer func() {
+			if text := usercode.PanicText(recover()); text != "boom" {
+				t.Errorf("got %q, want the panic of the function", text)
+			}
+		}()
+		_, err := d.Deliver(context.Background(), batchOf(0, 1))
+		t.Errorf("got %v", err)
+	}()
+	<-ended
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // tooLong makes the lines of some records longer than MaxSize.
@@ -198,9 +199,7 @@ func TestFullWindowIsWaitedFor(t *testing.T) {
 		return rsp, nil
 	}})
 	d := dial(t, "relp", r.addr, Config{Window: 4})
-	if err := d.Ping(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Ping(t.Context()))
 	w := &emptyWrites{Conn: d.link.Load().stream}
 	d.link.Load().stream = w
 	deliver(t, d, batchOf(0, 400))
@@ -241,9 +240,8 @@ func TestWriterIsWokenOnce(t *testing.T) {
 	}
 	s.expect(4)
 	for number := 2; number <= 4; number++ {
-		if err := s.take(frame{number: number, command: []byte("rsp"), data: []byte("200 OK")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.take(frame{number: number, command: []byte("rsp"),
+			data: []byte("200 OK")}))
 		if woken := len(s.wake) == 1; woken != (number == 4) {
 			t.Errorf("response %d: woken is %v", number, woken)
 		}
@@ -455,6 +453,55 @@ func TestBytesDoNotCountRepeats(t *testing.T) {
 		}
 		if got := d.Stats(); got.Bytes != uint64(want) {
 			t.Errorf("%s: got %+v, want %d bytes", network, got, want)
+		}
+	}
+}
+
+// A receiver refuses everything for some time, which begins and ends anywhere:
+// within a batch, or between the attempts to send it. The outage is no reason
+// to reject a record. The record that is always refused is rejected.
+func TestNoOutageRejectsARecord(t *testing.T) {
+	const n = 3
+	commands, from, to, bad := 0, 0, 0, 0
+	var arrived []string
+	r := newRELP(t, &relpServer{syslog: func(c command) (string, error) {
+		commands++
+		line := c.data[strings.IndexByte(c.data, '{'):]
+		if down := from < commands && commands <= to; down || line == lineOf(bad) {
+			return respond(c.number, "500 no"), nil
+		}
+		arrived = append(arrived, line)
+		return accept(c), nil
+	}})
+	for size := 1; size <= n; size++ {
+		for bad = range n + 1 {
+			for from = range 2 * n {
+				for to = from; to <= from+4*n; to++ {
+					commands, arrived = 0, nil
+					d := dial(t, "relp", r.addr, Config{})
+					var rejected []int
+					for done, calls := 0, 0; done < n && calls < 20*n; calls++ {
+						// a record that is alone waits for another one
+						until := min(max(done+size, calls/4), n)
+						res, _ := d.Deliver(t.Context(), batchOf(done, until))
+						for _, i := range indexesOf(res.Rejected) {
+							rejected = append(rejected, done+i)
+						}
+						done += res.Accepted
+					}
+					want := linesOf(0, n)
+					if bad < n {
+						want = slices.Delete(want, bad, bad+1)
+					}
+					slices.Sort(arrived)
+					arrived = slices.Compact(arrived)
+					if !slices.Equal(arrived, want) || len(rejected) != n-len(want) {
+						t.Errorf("batches of %d, commands %d to %d are refused, and record %d: "+
+							"rejected %v, %d arrived", size, from, to, bad, rejected, len(arrived))
+					}
+					_ = d.Close()
+				}
+			}
 		}
 	}
 }

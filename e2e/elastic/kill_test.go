@@ -11,6 +11,7 @@ import (
 	"github.com/nib-log/nib/dest/elastic"
 	"github.com/nib-log/nib/e2e/kills"
 	"github.com/nib-log/nib/e2e/receivers"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func TestMain(m *testing.M) {
@@ -25,4 +26,11 @@ func TestKillWithOpenSearch(t *testing.T) {
 	if len(res.Lost) > 0 || res.Repeated > 0 {
 		t.Errorf("%d of %d lines are lost: %q …; %d are there twice", len(res.Lost), res.Lines, res.Lost[:min(5, len(res.Lost))], res.Repeated)
 	}
+}
+
+func TestMemoryIsFlatWhileTheServerIsDown(t *testing.T) {
+	d, err := elastic.New(kills.Nowhere, "orders", elastic.Config{OnError: func(error) {}})
+	must.Succeed(t, err)
+	defer d.Close()
+	kills.Memory(t, d)
 }

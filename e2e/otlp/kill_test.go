@@ -11,6 +11,7 @@ import (
 	"github.com/nib-log/nib/dest/otlp"
 	"github.com/nib-log/nib/e2e/kills"
 	"github.com/nib-log/nib/e2e/receivers"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func TestMain(m *testing.M) {
@@ -49,4 +50,11 @@ func TestKillWithLoki(t *testing.T) {
 // when it is on disk.
 func TestKillWithVictoriaLogs(t *testing.T) {
 	check(t, kills.Run(t, receivers.StartVictoriaLogs(t)))
+}
+
+func TestMemoryIsFlatWhileTheReceiverIsDown(t *testing.T) {
+	d, err := otlp.New(kills.Nowhere+"/v1/logs", otlp.Config{OnError: func(error) {}})
+	must.Succeed(t, err)
+	defer d.Close()
+	kills.Memory(t, d)
 }

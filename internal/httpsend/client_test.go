@@ -7,13 +7,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
 )
 
 func TestRetryAfter(t *testing.T) {
@@ -59,9 +63,7 @@ func TestBodyIsNotReadAfterPost(t *testing.T) {
 	}))
 	defer server.Close()
 	c, err := New(Config{URL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer c.Close()
 	body := bytes.Repeat([]byte("x"), 32<<20)
 	for range 3 {
@@ -73,14 +75,10 @@ func TestBodyIsNotReadAfterPost(t *testing.T) {
 	}
 	b := &requestBody{data: []byte("abc")}
 	before, err := b.reader()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	b.detach()
 	after, err := b.reader()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, r := range []io.Reader{before, after} {
 		if n, err := r.Read(make([]byte, 3)); n != 0 || err == nil || b.hasBegun() {
 			t.Errorf("read %d bytes and %v after detach", n, err)
@@ -90,9 +88,7 @@ func TestBodyIsNotReadAfterPost(t *testing.T) {
 
 func TestClosed(t *testing.T) {
 	c, err := New(Config{URL: "http://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := errors.Join(c.Close(), c.Close()); err != nil {
 		t.Error(err)
 	}
@@ -125,5 +121,96 @@ func TestAPageIsNoSuccess(t *testing.T) {
 		if got := (Response{Status: 200, Body: []byte(body)}).OK(); got != want {
 			t.Errorf("%q without Content-Type: got %v", body, got)
 		}
+	}
+}
+
+func TestCountersAreShownUnderTheirNames(t *testing.T) {
+	var c Client
+	c.requests.Store(1)
+	c.failures.Store(2)
+	c.sent.Store(3)
+	if got, want := c.Stats(), (Stats{Requests: 1, Failures: 2, Bytes: 3}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// A header that net/http refuses would make every request fail, with an error
+// that quotes a part of it.
+func TestInvalidHeaders(t *testing.T) {
+	for _, tt := range []struct{ name, value, want string }{
+		{"Authorization", "Bearer geheim\n", "control character in the value of Authorization"},
+		{"Authorization: Bearer geheim", "=", "name with characters that are not allowed"},
+		{"X-Tenant", "größe\t1", ""},
+	} {
+		err := Config{URL: "http://a", Header: http.Header{tt.name: {tt.value}}}.Validate()
+		if tt.want == "" && err != nil || tt.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tt.want)) || err != nil &&
+			strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%q: got %v, want %q", tt.name, err, tt.want)
+		}
+		file := filepath.Join(t.TempDir(), "headers")
+		must.Succeed(t, os.WriteFile(file, []byte("A: b\r\n"+tt.name+"\x01: "+tt.value), 0o600))
+		if _, err := ReadHeaders(file); err == nil ||
+			!strings.Contains(err.Error(), "line 2 of ") ||
+			strings.Contains(err.Error(), "geheim") {
+			t.Errorf("got %v, want an error in line 2", err)
+		}
+	}
+}
+
+// TestRequest checks what a request has without and with a Config.Header.
+func TestRequest(t *testing.T) {
+	var got *http.Request
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter,
+		r *http.Request) {
+		got = r
+	}))
+	defer server.Close()
+	for _, tt := range []struct {
+		header         http.Header
+		host, encoding string
+	}{
+		{nil, strings.TrimPrefix(server.URL, "http://"), "identity"}, // responses are not decoded
+		{http.Header{"Host": {"logs.internal"}, "Accept-Encoding": {"x"}}, "logs.internal", "x"},
+	} {
+		c, err := New(Config{URL: server.URL, Header: tt.header})
+		must.Succeed(t, err)
+		_, err = c.Post(context.Background(), []byte("x"))
+		if err = errors.Join(err, c.Close()); err != nil || got.Host != tt.host ||
+			got.Header.Get("Accept-Encoding") != tt.encoding {
+			t.Errorf("got %v, %s and %v, want %s and %s", err, got.Host, got.Header, tt.host,
+				tt.encoding)
+		}
+	}
+}
+
+// A server that does not support the encoding refuses an empty body, too.
+func TestPingHasTheEncoding(t *testing.T) {
+	var encoding string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter,
+		r *http.Request) {
+		encoding = r.Header.Get("Content-Encoding")
+	}))
+	defer server.Close()
+	c, err := New(Config{URL: server.URL, Gzip: true})
+	must.Succeed(t, err)
+	defer c.Close()
+	if _, err := c.Ping(context.Background(), nil); err != nil || encoding != "gzip" {
+		t.Errorf("got %q and %v", encoding, err)
+	}
+}
+
+func TestResponsesWithoutALimit(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "text")
+	}))
+	defer server.Close()
+	c, err := New(Config{URL: server.URL, MaxResponse: math.MaxInt})
+	must.Succeed(t, err)
+	defer c.Close()
+	if r, err := c.Post(context.Background(), []byte("x")); err != nil ||
+		string(r.Body) != "text" || r.Truncated {
+		t.Errorf("got %q, %v and %v", r.Body, r.Truncated, err)
 	}
 }

@@ -8,12 +8,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A server that has accepted nothing and refuses each of many records may have
@@ -97,9 +102,7 @@ func TestPostWaitsIfRequested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lineServer{refuse: func(string) int { return http.StatusServiceUnavailable }}
 		c, err := New(Config{URL: "http://server/", Dial: l.dial, Timeout: 10 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer c.Close()
 		for _, after := range []time.Duration{-time.Second, 0, time.Second, 10 * time.Second} {
 			c.after = time.Now().Add(after)
@@ -137,15 +140,38 @@ func TestTimeoutsShortenRequestsOfSeveralRecords(t *testing.T) {
 				URL: "http://server/", Timeout: time.Second,
 				Dial: endlessServer(http.StatusOK, true, &read),
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer c.Close()
 			s := NewSender(c, lines{}, 1<<20)
 			_, err = s.Deliver(context.Background(), recordsOf(n))
 			if err == nil || (s.limit < 1<<20) != shorter {
 				t.Errorf("%d records: got %v and a limit of %d, want it lower: %v",
 					n, err, s.limit, shorter)
+			}
+		})
+	}
+}
+
+// A timeout is marked if there was a connection.
+func TestTimeoutOfARequest(t *testing.T) {
+	for _, connects := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			server, client := net.Pipe()
+			defer server.Close()
+			c, err := New(Config{URL: "http://127.0.0.1:1", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				if !connects {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return client, nil
+			}})
+			must.Succeed(t, err)
+			defer c.Close()
+			go func() { _, _ = io.Copy(io.Discard, server) }()
+			if _, err := c.Post(context.Background(), []byte("x")); errors.Is(err,
+				os.ErrDeadlineExceeded) != connects ||
+				!strings.Contains(err.Error(), ": no response within Timeout") {
+				t.Errorf("connected %v: got %v", connects, err)
 			}
 		})
 	}

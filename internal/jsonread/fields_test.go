@@ -13,6 +13,7 @@ import (
 
 	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/internal/jsonenc"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // members is the oracle for valid objects.
@@ -25,13 +26,9 @@ func members(t *testing.T, obj []byte) []string {
 	}
 	for dec.More() {
 		name, err := dec.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, dec.Decode(&value))
 		list = append(list, fmt.Sprintf("%q=%s", name, value))
 	}
 	return list
@@ -305,6 +302,28 @@ func TestLocateIsWhereLookupFinds(t *testing.T) {
 			if ok != found || string(value) != obj[from:end] {
 				t.Errorf("%s in %s: got %d to %d, %v, want %s, %v", key, obj, from, end, ok, value, found)
 			}
+		}
+	}
+}
+
+func TestElements(t *testing.T) {
+	for src, want := range map[string][]string{
+		`[]`: nil, ` [ ] `: nil, `{}`: nil, ``: nil, `1`: nil, `[,]`: nil,
+		`[1]`: {"1"},
+		` [ 1 , "a,]" , [2,3],{"b":[4]} ,null ] `: {"1", `"a,]"`, "[2,3]", `{"b":[4]}`, "null"},
+		`[1,]`:  {"1"},
+		`[1 2]`: {"1"},
+		`["a`:   nil,
+	} {
+		var got []string
+		for e := range Elements([]byte(src)) {
+			if cap(e) != len(e) {
+				t.Errorf("%s: an element has capacity behind it", src)
+			}
+			got = append(got, string(e))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("Elements(%s) = %q, want %q", src, got, want)
 		}
 	}
 }

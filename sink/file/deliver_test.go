@@ -362,3 +362,39 @@ func TestPartialLineInAFileThatCannotBeDescribed(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchThatFillsFiles checks that a batch that fills several files takes
+// one write for each.
+func TestBatchThatFillsFiles(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{MaxSize: 1000, Buffer: 10_000, Delay: never})
+	writes := 0
+	m.Fail(vfstest.Fault{Op: vfstest.OpWrite, Reached: func() { writes++ }})
+	for n := range 95 {
+		mustWrite(t, s, record(nib.LevelInfo, n, 100))
+	}
+	must(t, s.Close())
+	checkNumbers(t, memAll(t, m), 95)
+	if got := len(memFiles(t, m)); got != 10 || writes != 10 {
+		t.Errorf("got %d writes for %d files, want 10", writes, got)
+	}
+}
+
+// TestDeliverWithoutAName has a directory that cannot be synced. A batch must
+// not be written repeatedly while that lasts.
+func TestDeliverWithoutAName(t *testing.T) {
+	m, clock := newMem(t)
+	s := openMem(t, m, clock, Config{})
+	heal := m.Fail(vfstest.Fault{Op: vfstest.OpSyncDir, Err: syscall.EIO})
+	for range 10 {
+		if res, err := s.Deliver(context.Background(), batchOf(0, 5)); !errors.Is(err,
+			syscall.EIO) || res.Accepted != 0 {
+			t.Errorf("got %+v, %v, want nothing and EIO", res, err)
+		}
+	}
+	heal()
+	if res, err := s.Deliver(context.Background(), batchOf(0, 5)); err != nil || res.Accepted != 5 {
+		t.Errorf("afterwards: got %+v, %v, want 5", res, err)
+	}
+	checkNumbers(t, memAll(t, m.CrashClone(vfstest.Nothing)), 5)
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/toolchain"
 )
 
@@ -24,25 +25,18 @@ func moduleOf(t *testing.T, files map[string]string) (*toolchain.Toolchain, stri
 		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files["go.mod"] = "module example.com/m\n\ngo 1.24\n"
 	for name, text := range files {
 		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(text), 0o644)))
 	}
 	ctx := context.Background()
 	tc, err := toolchain.Find(ctx, dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	pkgs, _, err := load.List(ctx, tc, dir, []string{"./..."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return tc, dir, pkgs
 }
 
@@ -75,9 +69,7 @@ func TestCollectIncludesLibrariesBesidePrograms(t *testing.T) {
 	})
 	c := &Collector{Toolchain: tc, Work: t.TempDir(), Dir: dir}
 	all, err := c.Collect(context.Background(), pkgs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, path := range []string{"example.com/m", "example.com/m/unused"} {
 		if len(all[path]) == 0 {
 			t.Errorf("%s: got no escapes", path)
@@ -91,9 +83,7 @@ func TestCollectIncludesLibrariesBesidePrograms(t *testing.T) {
 func check(t *testing.T, c *Collector, dir string, pkgs []*load.Package) {
 	t.Helper()
 	all, err := c.Collect(context.Background(), pkgs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	file := filepath.Join(dir, "m.go")
 	got := NewIndex(all).At([]Position{{File: file, Line: 5}, {File: file, Line: 8}})
 	if len(got) == 0 || got[0].What != "s" && got[0].What != "m.s" || len(got[0].Stack) != 2 {
@@ -140,5 +130,29 @@ func TestParse(t *testing.T) {
 		if c.name == "moved" && (got[0].What != "x" || !got[0].Moved) {
 			t.Errorf("moved: got %+v", got[0])
 		}
+	}
+}
+
+// The package's slices.go has generic code of the library's compiled into it,
+// which has the same name for its answer. The directory comes before the
+// library's by name, and the last file is the one that stays.
+func TestCollectOverwritten(t *testing.T) {
+	tc, dir, _ := module(t, "package m\n\nimport \"slices\"\n\nvar kept, all []int\n\nfunc F() {\n\tkept = slices.Concat(all, all)\n\tkept = make([]int, 100)\n}\n")
+	must.Succeed(t, os.Rename(filepath.Join(dir, "m.go"), filepath.Join(dir, "slices.go")))
+	ctx := context.Background()
+	pkgs, _, err := load.List(ctx, tc, dir, []string{"."})
+	must.Succeed(t, err)
+	c := &Collector{Toolchain: tc, Work: t.TempDir(), Dir: dir}
+	all, err := c.Collect(ctx, pkgs)
+	must.Succeed(t, err)
+	found := 0
+	for _, e := range all["example.com/m"] {
+		if at := e.Stack[0]; at.File == filepath.Join(dir, "slices.go") && at.Line == 9 &&
+			e.What == "make([]int, 100)" && len(e.Reasons) > 0 {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("the slice was found %d times, want once: %+v", found, all["example.com/m"])
 	}
 }

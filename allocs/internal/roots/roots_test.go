@@ -5,12 +5,15 @@ package roots_test
 import (
 	"context"
 	"fmt"
+	"go/build"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/nib-log/nib/allocs/internal/load"
+	"github.com/nib-log/nib/allocs/internal/must"
 	"github.com/nib-log/nib/allocs/internal/roots"
 )
 
@@ -20,18 +23,12 @@ func find(t *testing.T, text string, names ...string) (*roots.Set, string, error
 		t.Skip("left out of short mode: it runs the go command")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	src, err := load.Typed(context.Background(), dir, []string{"./..."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	set, err := roots.Find(src, names, true)
 	return set, filepath.Join(dir, "m.go"), err
 }
@@ -65,9 +62,7 @@ func L(l *slog.Logger, h handler) {
 	println("x") //alloc:ok because
 }
 `, "example.com/m.L")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var got []string
 	for _, r := range set.Roots {
 		got = append(got, fmt.Sprintf("%s|%s|%d|%d-%d", r.ID, r.Kind, r.Max, r.Line, r.End))
@@ -110,5 +105,42 @@ func TestFindRefuses(t *testing.T) {
 	}
 	if _, _, err := find(t, "package m\n", "example.com/m.None"); err == nil {
 		t.Error("a root that is not there: got no error")
+	}
+}
+
+// The go command compiles cgo's output for such a file, which is elsewhere.
+func TestFindInFilesThatUseC(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil || !build.Default.CgoEnabled {
+		t.Skip("there is no cgo here")
+	}
+	t.Setenv("GOFLAGS", "") // with -trimpath, the cached output of cgo names the first directory
+	set, file, err := find(t, `package m
+
+/*
+static int add(int a, int b) { return a + b; }
+*/
+import "C"
+
+import "log/slog"
+
+//alloc:none
+func Add(a, b int) int {
+	slog.Info("add")
+	return int(C.add(C.int(a), C.int(b))) //alloc:ok once
+}
+`)
+	must.Succeed(t, err)
+	if len(set.Roots) != 2 || set.Roots[0].ID != "example.com/m.Add" || set.Roots[0].File != file ||
+		set.Roots[0].Line != 11 || set.Roots[1].Line != 12 {
+		t.Errorf("got roots %+v, want Add in line 11 and a log call in line 12 of %s", set.Roots,
+			file)
+	}
+	for at := range set.Waivers {
+		if at.File != file || at.Line != 13 {
+			t.Errorf("got a waiver at %v, want line 13", at)
+		}
+	}
+	if len(set.Waivers) != 1 {
+		t.Errorf("got %d waivers, want 1", len(set.Waivers))
 	}
 }

@@ -3,13 +3,20 @@
 package kfaketest
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/delivery"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -64,5 +71,64 @@ func TestMessage(t *testing.T) {
 		if got := all[1].Headers; len(got) != 4 || got["level"] != "error+1" {
 			t.Errorf("headers: got %v", got)
 		}
+	}
+}
+
+// A whole delivery, with the broker in the same process, makes far fewer
+// allocations than there are records.
+func TestDeliverAllocations(t *testing.T) {
+	c := start(t, 1)
+	d := dial(t, c, Config{})
+	const size = 1000
+	next := uint64(1)
+	batches := make([][]nib.Record, 12) // one for each call of Count
+	for i := range batches {
+		batches[i] = records(7, next, next+size-1)
+		next += size
+	}
+	i := 0
+	got, _ := alloctest.Count(func() {
+		deliver(t, d, batches[i])
+		i++
+	}, 2)
+	t.Logf("%v allocations for %d records, the broker's included", got, size)
+	if got > size/4 {
+		t.Errorf("got %v allocations for %d records", got, size)
+	}
+}
+
+func TestPing(t *testing.T) {
+	d := dial(t, start(t, 1), Config{})
+	if err := d.Ping(t.Context()); err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
+	if res, err := d.Deliver(t.Context(), records(7, 1, 2)); err != nil || res.Accepted != 2 {
+		t.Errorf("Deliver after Ping: got %+v, %v", res, err)
+	}
+}
+
+func TestPingWithoutTopic(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(1))
+	must.Succeed(t, err)
+	t.Cleanup(c.Close)
+	if err := dial(t, c, Config{}).Ping(t.Context()); !errors.Is(err,
+		kerr.UnknownTopicOrPartition) {
+		t.Errorf("got %v, want %v", err, kerr.UnknownTopicOrPartition)
+	}
+}
+
+func TestPingWithoutBroker(t *testing.T) {
+	d, err := New([]string{"127.0.0.1:1"}, logs, Config{})
+	must.Succeed(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.Ping(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := d.Ping(t.Context()); !errors.Is(err, delivery.ErrClosed) {
+		t.Errorf("after Close: got %v, want %v", err, delivery.ErrClosed)
 	}
 }
