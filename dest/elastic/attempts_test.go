@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
 )
 
 // A handler responds to a request, and reports whether it has done so.
@@ -50,7 +50,7 @@ func another(t *testing.T, own, most bool, answer func(s **server) handler) {
 	if s.answer = answer(&s); s.answer == nil {
 		for i := range batch {
 			if i%10 == 3 || most && i > 0 {
-				s.index[idOf(&batch[i])] = []byte("{}")
+				s.index[httpsendtest.UID(&batch[i])] = []byte("{}")
 			}
 		}
 	}
@@ -61,17 +61,11 @@ func another(t *testing.T, own, most bool, answer func(s **server) handler) {
 		}
 		return 201, ""
 	}
-	l, stop := serve(s)
-	defer stop()
-	d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial, OnError: func(error) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := open(t, s, Config{OnError: func(error) {}})
 	if own {
 		d.Start(7)
 	}
-	rejected, _ := deliverAll(t, d, batch)
+	rejected, _ := httpsendtest.DeliverAll(t, d, batch)
 	if !own && len(rejected) > 0 {
 		t.Errorf("rejected %q, want none", rejected)
 	}
@@ -98,16 +92,10 @@ func TestFailedItemMayBeInTheIndex(t *testing.T) {
 			}
 			return 201, ""
 		}
-		l, stop := serve(s)
-		defer stop()
-		d, err := New("http://opensearch:9200", "logs",
-			Config{Dial: l.dial, OnError: func(error) {}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		d := open(t, s, Config{OnError: func(error) {}})
 		d.Start(7)
-		if rejected, _ := deliverAll(t, d, batch); len(rejected) > 0 || len(s.index) != 100 {
+		rejected, _ := httpsendtest.DeliverAll(t, d, batch)
+		if len(rejected) > 0 || len(s.index) != 100 {
 			t.Errorf("rejected %q, got %d documents, want 100", rejected, len(s.index))
 		}
 	})
@@ -136,19 +124,13 @@ func TestAttemptsOfSeveralSpools(t *testing.T) {
 					}
 					return lost
 				}
-				l, stop := serve(s)
-				defer stop()
-				d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer d.Close()
+				d := open(t, s, Config{})
 				d.Start(7)
 				own, other := batchOf(100), batchOf(1)
 				other[0].Spool = 9
-				_, left := deliverSome(d, own, 1)
-				deliverAll(t, d, other)
-				rejected, _ := deliverAll(t, d, own)
+				_, _, left := httpsendtest.Deliver(d, own, 1)
+				httpsendtest.DeliverAll(t, d, other)
+				rejected, _ := httpsendtest.DeliverAll(t, d, own)
 				if left != 100 || len(rejected) > 0 || len(s.order) != 101 {
 					t.Errorf("%d left, rejected %q, got %d documents", left, rejected, len(s.order))
 				}
@@ -169,19 +151,12 @@ func TestAttemptsAreForgotten(t *testing.T) {
 			}
 			return q.number%2 == 1
 		}
-		l, stop := serve(s)
-		defer stop()
-		d, err := New("http://opensearch:9200", "logs",
-			Config{Dial: l.dial, OnError: func(error) {}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		d := open(t, s, Config{OnError: func(error) {}})
 		d.Start(7)
 		batch := batchOf(1000)
 		for len(batch) > 0 {
-			var res delivery.Result
-			if res, err = d.Deliver(context.Background(), batch[:10]); err != nil {
+			res, err := d.Deliver(context.Background(), batch[:10])
+			if err != nil {
 				await.Sleep(time.Second)
 			}
 			if len(res.Rejected) > 0 {

@@ -22,6 +22,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibtest"
 )
 
@@ -201,17 +203,12 @@ func TestFailures(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &server{answer: tt.answer, item: tt.item}
 				current = s
-				l, stop := serve(s)
-				defer stop()
 				var reported []string
-				d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial, OnError: func(err error) { reported = append(reported, err.Error()) }})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer d.Close()
+				report := func(err error) { reported = append(reported, err.Error()) }
+				d := open(t, s, Config{OnError: report})
 				d.Start(7)
 				begin, batch := time.Now(), batchOf(100)
-				rejected, _ := deliverAll(t, d, batch)
+				rejected, _ := httpsendtest.DeliverAll(t, d, batch)
 				if took := time.Since(begin); tt.after[1] > 0 && (took < tt.after[0] || took > tt.after[1]) {
 					t.Errorf("all is settled after %v, want %v to %v", took, tt.after[0], tt.after[1])
 				}
@@ -242,20 +239,17 @@ func TestServerIsDownForAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{}
 		up := time.Now().Add(time.Minute)
-		l, stop := serve(s)
-		defer stop()
-		d, err := New("http://opensearch:9200", "logs", Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		l := httpsendtest.Serve(t, s)
+		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if time.Now().Before(up) {
 				return nil, errors.New("connection refused")
 			}
-			return l.dial(ctx, network, addr)
-		}})
-		if err != nil {
-			t.Fatal(err)
+			return l.Dial(ctx, network, addr)
 		}
-		defer d.Close()
+		d := open(t, nil, Config{Dial: dial})
 		begin := time.Now()
-		if rejected, errs := deliverAll(t, d, batchOf(100)); len(errs) < 4 || len(rejected) > 0 || !strings.Contains(errs[0].Error(), "connection refused") {
+		if rejected, errs := httpsendtest.DeliverAll(t, d, batchOf(100)); len(errs) < 4 ||
+			len(rejected) > 0 || !strings.Contains(errs[0].Error(), "connection refused") {
 			t.Errorf("got %q and %q", errs, rejected)
 		}
 		if took := time.Since(begin); took < time.Minute || took > 70*time.Second || len(s.order) != 100 {
@@ -269,18 +263,12 @@ func TestServerIsDownForAMinute(t *testing.T) {
 func TestLinesThatAreNoDocuments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{}
-		l, stop := serve(s)
-		defer stop()
-		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		d := open(t, s, Config{})
 		batch := batchOf(6)
 		for i, line := range []string{"text\n", "{\"a\":1}\n{\"delete\":{}}\n", "\n", ""} {
 			batch[i+1].Line = []byte(line)
 		}
-		rejected, errs := deliverAll(t, d, batch)
+		rejected, errs := httpsendtest.DeliverAll(t, d, batch)
 		if len(rejected) != 4 || len(errs) > 0 || len(s.order) != 2 {
 			t.Errorf("%d documents, %q rejected, %q", len(s.order), rejected, errs)
 		}
@@ -295,9 +283,7 @@ func TestConformance(t *testing.T) {
 				h := httptest.NewServer(s)
 				t.Cleanup(h.Close)
 				d, err := New(h.URL, "logs", c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				return d, func() (lines [][]byte) {
 					s.mu.Lock()
 					defer s.mu.Unlock()
@@ -325,9 +311,7 @@ func TestCertificateOfAnotherName(t *testing.T) {
 	for name, want := range map[string]int{"opensearch.test": 0, "example.com": 10} { // the certificate has the second one
 		config.ServerName = name
 		d, err := New(h.URL, "logs", Config{TLS: config.Clone()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer d.Close()
 		res, err := d.Deliver(context.Background(), batchOf(10))
 		if res.Accepted != want || len(res.Rejected) > 0 || (err == nil) != (want > 0) || err != nil && !strings.Contains(err.Error(), name) {

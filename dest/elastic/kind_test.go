@@ -4,23 +4,21 @@ package elastic
 
 import (
 	"context"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/alloctest"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/target"
 )
@@ -42,9 +40,7 @@ func ExampleNew() {
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	t.Setenv(passwordVariable, "geheim\n")
 	to, params_, err := target.Parse("elastic+https://es:9200/logs?user=me&pipeline=p&compression=gzip&max_request=1MB&timeout=2s&tls_name=n", []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p := params_.(*params)
 	for _, s := range settings.Of(p) {
 		if s.Doc == "" || s.Default == "" || !s.IsSet() && !strings.HasPrefix(s.Name, "tls_") && s.Name != "headers_file" {
@@ -52,9 +48,7 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 		}
 	}
 	c, err := p.config(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		if name := v.Type().Field(i).Name; name != "OnError" && name != "Dial" && v.Field(i).IsZero() {
@@ -97,13 +91,9 @@ func TestServerBehindAPath(t *testing.T) {
 	defer h.Close()
 	for prefix, want := range map[string]string{"": "", "/search": "/search", "/a/b": "/a/b"} {
 		to, p, err := target.Parse("elastic+"+h.URL+prefix+"/logs", []target.Spec{Kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		d, err := p.(*params).open(to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		paths = nil
 		_, err = d.Deliver(context.Background(), batchOf(1))
 		err = errors.Join(err, d.Ping(context.Background()), d.Close())
@@ -139,9 +129,7 @@ func TestDeliverAllocatesNothingPerRecord(t *testing.T) {
 	h := httptest.NewServer(answering{few, text})
 	defer h.Close()
 	d, err := New(h.URL, "logs", Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	some, many := mallocsOf(t, d, batchOf(10)), mallocsOf(t, d, batchOf(1000))
 	if many > some+100 {
@@ -184,9 +172,7 @@ func TestPing(t *testing.T) {
 			_, _ = io.WriteString(w, tt.body)
 		}))
 		d, err := New(h.URL, "logs", Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if err := d.Ping(context.Background()); tt.want == "" && err != nil || tt.want != "" &&
 			(err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%d %s: got %v, want %q", tt.status, tt.body, err, tt.want)
@@ -198,33 +184,10 @@ func TestPing(t *testing.T) {
 
 // The file of the authorities is read again while the program runs.
 func TestCertificatesAreReadAgain(t *testing.T) {
-	h := httptest.NewTLSServer(&server{})
-	h.Config.ErrorLog = log.New(io.Discard, "", 0)
-	defer h.Close()
-	file, at := filepath.Join(t.TempDir(), "ca.pem"), time.Unix(1e9, 0)
-	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
-	if err := errors.Join(os.WriteFile(file, own, 0o600), os.Chtimes(file, at, at)); err != nil {
-		t.Fatal(err)
+	open := func(url, query string) (delivery.Destination, error) {
+		to, p, err := target.Parse("elastic+"+url+"/logs"+query, []target.Spec{Kind})
+		must.Succeed(t, err)
+		return p.(*params).open(to)
 	}
-	to, p, err := target.Parse("elastic+"+h.URL+"/logs?tls_ca="+file, []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := p.(*params).open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for i, want := range []string{"", "tls_ca: there is no certificate in " + file, ""} {
-		if i == 1 {
-			if err := os.WriteFile(file, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		res, err := d.Deliver(context.Background(), batchOf(1))
-		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil &&
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("call %d: got %+v and %v, want %q", i, res, err, want)
-		}
-	}
+	httpsendtest.CertificatesAreReadAgain(t, &server{}, open)
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
 	"github.com/nib-log/nib/internal/seed"
 )
 
@@ -88,43 +89,21 @@ func (k refusalKind) item(
 // index n, all are bad.
 func checkRefused(t *testing.T, code int, kind refusalKind, bad, n int) {
 	batch := batchOf(n)
-	isBad := func(text []byte) bool {
-		return bad == n || bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, bad+1))
-	}
 	works := false
-	s := &server{
-		answer: func(w http.ResponseWriter, q *request) bool {
-			refused := !works && kind == ofRequest && isBad(q.body)
-			if refused {
-				refusal(w, code)
-			}
-			return refused
-		},
-		item: func(q *request, id string, line []byte) (int, string) {
-			if works {
-				return 201, ""
-			}
-			return kind.item(code, q, id, line, isBad)
-		},
-	}
-	l, stop := serve(s)
-	defer stop()
-	d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	s, d := refuse(t, code, kind, func(text []byte) bool {
+		return !works && (bad == n || bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, bad+1)))
+	})
 	name := fmt.Sprintf("status %d, kind %d, document %d of %d", code, kind, bad, n)
 	// the server has identified it
 	ofDocument := kind == ofItem && (code == 400 || code == 413 || code == 422)
 	if bad == n && !ofDocument {
-		if rejected, left := deliverSome(d, batch, 40); len(rejected) > 0 || left != n ||
-			len(s.order) > 0 {
+		if rejected, _, left := httpsendtest.Deliver(d, batch, 40); len(rejected) > 0 ||
+			left != n || len(s.order) > 0 {
 			t.Errorf("%s: %d left, rejected %q, %d documents", name, left, rejected, len(s.order))
 		}
 		works = true
 	}
-	rejected, _ := deliverAll(t, d, batch)
+	rejected, _ := httpsendtest.DeliverAll(t, d, batch)
 	want := 1
 	if bad == n {
 		want = 0
@@ -133,7 +112,7 @@ func checkRefused(t *testing.T, code int, kind refusalKind, bad, n int) {
 		want = n
 	}
 	if len(rejected) != want || len(s.order) != n-want || want == 1 &&
-		!strings.HasPrefix(rejected[0], idOf(&batch[bad])) {
+		!strings.HasPrefix(rejected[0], httpsendtest.UID(&batch[bad])) {
 		t.Errorf("%s: rejected %q, %d documents", name, rejected, len(s.order))
 	}
 	if s.requests > 1000 {
@@ -152,15 +131,9 @@ func TestItemsThatFailForEver(t *testing.T) {
 			}
 			return 201, ""
 		}}
-		l, stop := serve(s)
-		defer stop()
-		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		d := open(t, s, Config{})
 		batch := batchOf(1000)
-		rejected, _ := deliverAll(t, d, batch)
+		rejected, _ := httpsendtest.DeliverAll(t, d, batch)
 		if len(rejected) != 100 || len(s.order) != 900 || d.Stats().Present > 4 {
 			t.Errorf("%d rejected, %d created, %+v", len(rejected), len(s.order), d.Stats())
 		}
@@ -179,15 +152,9 @@ func TestRefusedRequestIsRepeatedWhole(t *testing.T) {
 			_, _ = io.WriteString(w, "no")
 			return true
 		})}
-		l, stop := serve(s)
-		defer stop()
-		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
-		if rejected, _ := deliverAll(t, d, batchOf(100)); len(rejected) > 0 || s.requests != 5 ||
-			len(s.order) != 100 {
+		d := open(t, s, Config{})
+		if rejected, _ := httpsendtest.DeliverAll(t, d, batchOf(100)); len(rejected) > 0 ||
+			s.requests != 5 || len(s.order) != 100 {
 			t.Errorf("%d documents after %d requests, rejected %q", len(s.order), s.requests,
 				rejected)
 		}
@@ -222,13 +189,13 @@ func TestRefusedDocumentsAtEachPosition(t *testing.T) {
 	t.Logf("%d cases, requests at most: %v", cases, most)
 }
 
-// refuse returns a server that refuses documents, a destination for it, and the
-// function that ends both.
+// refuse returns a server that refuses documents, and a destination for it,
+// which end with the test.
 func refuse(t *testing.T, code int, kind refusalKind, isBad func([]byte) bool) (
-	s *server, d *Destination, stop func(),
+	*server, *Destination,
 ) {
 	t.Helper()
-	s = &server{
+	s := &server{
 		answer: func(w http.ResponseWriter, q *request) bool {
 			refused := kind == ofRequest && isBad(q.body)
 			if refused {
@@ -240,15 +207,7 @@ func refuse(t *testing.T, code int, kind refusalKind, isBad func([]byte) bool) (
 			return kind.item(code, q, id, line, isBad)
 		},
 	}
-	l, end := serve(s)
-	d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, d, func() {
-		d.Close()
-		end()
-	}
+	return s, open(t, s, Config{})
 }
 
 // checkSet checks that the documents with the indexes bad are rejected. It
@@ -261,26 +220,25 @@ func checkSet(t *testing.T, code int, kind refusalKind, bad []int, n int) (reque
 			return bytes.Contains(text, fmt.Appendf(nil, `"n":%d,`, i+1))
 		})
 	}
-	s, d, stop := refuse(t, code, kind, isBad)
-	defer stop()
+	s, d := refuse(t, code, kind, isBad)
 	name := fmt.Sprintf("status %d, kind %d, documents %d of %d", code, kind, bad, n)
 	more := 0
 	if n == 33 { // the server has accepted a document before
 		more = 1
-		if _, left := deliverSome(d, batchOf(100)[99:], 1); left > 0 {
+		if _, _, left := httpsendtest.Deliver(d, batchOf(100)[99:], 1); left > 0 {
 			t.Fatalf("%s: the first one is refused", name)
 		}
 	}
-	rejected, left := deliverSome(d, batch, 700) // more than ten minutes
+	rejected, _, left := httpsendtest.Deliver(d, batch, 700) // more than ten minutes
 	if left == n && len(rejected) == 0 {
 		// Only refused documents are left, and the status may concern the
 		// server: they wait for another document.
 		n++
-		rejected, left = deliverSome(d, batchOf(n), 700)
+		rejected, _, left = httpsendtest.Deliver(d, batchOf(n), 700)
 	}
 	var want []string
 	for _, i := range bad {
-		want = append(want, idOf(&batch[i]))
+		want = append(want, httpsendtest.UID(&batch[i]))
 	}
 	for i, text := range rejected {
 		rejected[i], _, _ = strings.Cut(text, ": ")
@@ -309,12 +267,11 @@ func TestRefusedBatch(t *testing.T) {
 	for _, kind := range []refusalKind{ofRequest, ofAllItems} {
 		synctest.Test(t, func(t *testing.T) {
 			batch := batchOf(first + n + 2)
-			s, d, stop := refuse(t, code, kind, isBad)
-			defer stop()
+			s, d := refuse(t, code, kind, isBad)
 			d.Start(batch[0].Spool)
-			deliverAll(t, d, batch[:first])
-			rejected, _ := deliverAll(t, d, batch[first:first+n])
-			deliverAll(t, d, batch[first+n:])
+			httpsendtest.DeliverAll(t, d, batch[:first])
+			rejected, _ := httpsendtest.DeliverAll(t, d, batch[first:first+n])
+			httpsendtest.DeliverAll(t, d, batch[first+n:])
 			if len(rejected) != n || len(s.order) != 4 || d.Stats().Records != 4 {
 				t.Errorf("kind %d: %d rejected, want %d; got the documents %q",
 					kind, len(rejected), n, s.order)

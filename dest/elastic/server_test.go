@@ -5,19 +5,17 @@ package elastic
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
+	"github.com/nib-log/nib/internal/must"
 )
 
 // A server has an index. answer decides what happens to a request; without it
@@ -106,44 +104,17 @@ func (s *server) bulk(q *request, body []byte) []byte {
 	return fmt.Appendf(nil, `{"items":[%s]}`, strings.Join(items, ","))
 }
 
-// A wire is a listener whose connections are pipes, for bubbles.
-type wire struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func (l *wire) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
+// open returns a destination, which ends with the test. Unless c dials, it is
+// connected to h by pipes.
+func open(t *testing.T, h http.Handler, c Config) *Destination {
+	t.Helper()
+	if c.Dial == nil {
+		c.Dial = httpsendtest.Serve(t, h).Dial
 	}
-}
-
-func (l *wire) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
-func (l *wire) Addr() net.Addr { return &net.UnixAddr{Name: "wire"} }
-
-func (l *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	a, b := net.Pipe()
-	select {
-	case l.conns <- a:
-		return b, nil
-	case <-l.done:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// serve starts a server on a wire. stop ends it.
-func serve(h http.Handler) (l *wire, stop func()) {
-	l = &wire{conns: make(chan net.Conn), done: make(chan struct{})}
-	s := &http.Server{Handler: h}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = s.Serve(l) }()
-	return l, func() { _ = s.Close(); <-ended }
+	d, err := New("http://opensearch:9200", "logs", c)
+	must.Succeed(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	return d
 }
 
 // batchOf makes n records.
@@ -153,47 +124,6 @@ func batchOf(n int) []nib.Record {
 		batch[i] = nib.Record{Line: fmt.Appendf(nil, `{"@timestamp":"2026-01-02T15:04:05.000Z","n":%d,"message":"m"}`+"\n", i+1), Spool: 7, Seq: uint64(i + 1)}
 	}
 	return batch
-}
-
-func idOf(r *nib.Record) string { return fmt.Sprintf("%016x-%d", r.Spool, r.Seq) }
-
-// deliverAll delivers, as a spool does, until everything is settled, with a
-// pause after an error.
-func deliverAll(t testing.TB, d *Destination, batch []nib.Record) (rejected []string, errs []error) {
-	t.Helper()
-	for tries := 0; len(batch) > 0; tries++ {
-		if tries == 1000 {
-			t.Fatal("never settled")
-		}
-		res, err := d.Deliver(context.Background(), batch)
-		for _, r := range res.Rejected {
-			rejected = append(rejected, idOf(&batch[r.Index])+": "+r.Reason.Error())
-		}
-		batch = batch[res.Accepted:]
-		if err != nil {
-			errs = append(errs, err)
-			time.Sleep(time.Second) // fake time
-		}
-	}
-	return rejected, errs
-}
-
-// deliverSome calls Deliver some times, with a pause after an error, and
-// returns the number of records that are not settled.
-func deliverSome(d *Destination, batch []nib.Record, calls int) (rejected []string, left int) {
-	for range calls {
-		res, err := d.Deliver(context.Background(), batch)
-		for _, r := range res.Rejected {
-			rejected = append(rejected, idOf(&batch[r.Index])+": "+r.Reason.Error())
-		}
-		if batch = batch[res.Accepted:]; len(batch) == 0 {
-			break
-		}
-		if err != nil {
-			time.Sleep(time.Second) // fake time
-		}
-	}
-	return rejected, len(batch)
 }
 
 // answering responds to short requests with the first text, and to others with

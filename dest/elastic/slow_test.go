@@ -24,7 +24,7 @@ func TestServerThatIsTooSlowForLongRequests(t *testing.T) {
 		s := &server{}
 		var slow atomic.Bool // handlers outlive their requests
 		slow.Store(true)
-		l, stop := serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d := open(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			if slow.Load() {
 				time.Sleep(time.Duration(len(body)) * 100 * time.Microsecond) // fake time: 10 kB/s
@@ -33,13 +33,7 @@ func TestServerThatIsTooSlowForLongRequests(t *testing.T) {
 				r.Body = io.NopCloser(bytes.NewReader(body))
 				s.ServeHTTP(w, r)
 			}
-		}))
-		defer stop()
-		d, err := New("http://opensearch:9200", "logs", Config{Dial: l.dial, Timeout: 10 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		}), Config{Timeout: 10 * time.Second})
 		batch := batchOf(3000)
 		for range 10 {
 			res, _ := d.Deliver(context.Background(), batch)

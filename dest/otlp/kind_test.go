@@ -3,12 +3,8 @@
 package otlp
 
 import (
-	"context"
 	"encoding/pem"
-	"errors"
 	"fmt"
-	"io"
-	"log"
 	"maps"
 	"math"
 	"net/http"
@@ -21,6 +17,9 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
+	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/internal/settings"
 	"github.com/nib-log/nib/target"
 )
@@ -38,27 +37,20 @@ func clear(t *testing.T) {
 func configOf(t *testing.T, text string) (string, Config) {
 	t.Helper()
 	to, p, err := target.Parse(text, []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	url, c, err := p.(*params).config(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return url, c
 }
 
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	clear(t)
 	headers := filepath.Join(t.TempDir(), "headers")
-	if err := os.WriteFile(headers, []byte("Authorization: Bearer a:b\n\nX-Scope-OrgID:tenant\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(headers,
+		[]byte("Authorization: Bearer a:b\n\nX-Scope-OrgID:tenant\n"), 0o600))
 	text := "otlp+https://logs:4318?url_path=/otlp/v1/logs&service=orders&layout=ecs&compression=gzip&max_request=1MB&headers_file=" + headers + "&timeout=2s&tls_name=n"
 	_, p, err := target.Parse(text, []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, s := range settings.Of(p) {
 		if s.Doc == "" || s.Default == "" || !s.IsSet() && !strings.HasPrefix(s.Name, "tls_") {
 			t.Errorf("%s is not set, or has no documentation or default", s.Name)
@@ -104,9 +96,7 @@ func TestEnvironment(t *testing.T) {
 				t.Setenv(k, v)
 			}
 			url, got, err := FromEnv()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if tt.want.Resource == nil {
 				tt.want.Resource = map[string]string{"service.name": "unknown_service:" + filepath.Base(os.Args[0])}
 			}
@@ -140,9 +130,9 @@ func TestCertificatesAreForHTTPS(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+			Bytes: server.Certificate().Raw}), 0o600))
 	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", file)
 	for endpoint, want := range map[string]bool{"http://c:4318": false, "https://c:4318": true} {
 		t.Setenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", endpoint)
@@ -209,9 +199,7 @@ func TestWrongTargets(t *testing.T) {
 // The label of the metrics has no key that is in the query of the URL.
 func TestMetricsHaveNoKey(t *testing.T) {
 	d, err := New("https://logs:4318/v1/logs?api_key=geheim", Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer d.Close()
 	for m := range d.Metrics() {
 		if got := fmt.Sprint(m.Labels); !strings.Contains(got, "https://logs:4318/v1/logs") ||
@@ -223,33 +211,11 @@ func TestMetricsHaveNoKey(t *testing.T) {
 
 // The file of the authorities is read again while the program runs.
 func TestCertificatesAreReadAgain(t *testing.T) {
-	h := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	h.Config.ErrorLog = log.New(io.Discard, "", 0)
-	defer h.Close()
-	file, at := filepath.Join(t.TempDir(), "ca.pem"), time.Unix(1e9, 0)
-	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
-	if err := errors.Join(os.WriteFile(file, own, 0o600), os.Chtimes(file, at, at)); err != nil {
-		t.Fatal(err)
+	open := func(url, query string) (delivery.Destination, error) {
+		to, p, err := target.Parse("otlp+"+url+query, []target.Spec{Kind})
+		must.Succeed(t, err)
+		return p.(*params).open(to)
 	}
-	to, p, err := target.Parse("otlp+"+h.URL+"?tls_ca="+file, []target.Spec{Kind})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := p.(*params).open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for i, want := range []string{"", "tls_ca: there is no certificate in " + file, ""} {
-		if i == 1 {
-			if err := os.WriteFile(file, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		res, err := d.Deliver(context.Background(), []nib.Record{{Line: []byte("{}\n")}})
-		if res.Accepted != 1 || (err == nil) != (want == "") || err != nil &&
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("call %d: got %+v and %v, want %q", i, res, err, want)
-		}
-	}
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	httpsendtest.CertificatesAreReadAgain(t, ok, open)
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
 	collogspb "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -51,17 +52,10 @@ func TestPartialSuccessIsReadInEveryForm(t *testing.T) {
 						}
 						_, _ = w.Write(sent)
 					}}
-					l, stop := serve(s)
-					defer stop()
 					var reported []string
-					d, err := otlp.New("http://collector:4318/v1/logs",
-						otlp.Config{Dial: l.dial,
-							OnError: func(err error) { reported = append(reported, err.Error()) }})
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer d.Close()
-					rejected, errs := deliverAll(t, d, batchOf(1, 10))
+					report := func(err error) { reported = append(reported, err.Error()) }
+					d := open(t, collector, s, otlp.Config{OnError: report})
+					rejected, errs := httpsendtest.DeliverAll(t, d, batchOf(1, 10))
 					if len(rejected)+len(errs) > 0 || d.Stats().PartialRejected != 3 ||
 						!strings.Contains(fmt.Sprint(reported),
 							`rejected 3 of 10 records, and does not say which: too "old"`) {
@@ -83,16 +77,10 @@ func TestOtherResponsesWithStatus200(t *testing.T) {
 		`{"partialSuccess":`: false, "<p>log in": false,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l, stop := serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			d := open(t, collector, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/plain")
 				_, _ = w.Write([]byte(body))
-			}))
-			defer stop()
-			d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer d.Close()
+			}), otlp.Config{})
 			res, err := d.Deliver(context.Background(), batchOf(1, 10))
 			if (res.Accepted == 10) != want || (err == nil) != want || len(res.Rejected) > 0 {
 				t.Errorf("%q: got %+v and %v", body, res, err)

@@ -4,18 +4,17 @@ package otlptest
 
 import (
 	"compress/gzip"
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
+	"github.com/nib-log/nib/internal/must"
 	collogspb "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
@@ -151,47 +150,21 @@ func uidOf(r *logspb.LogRecord) string {
 	return ""
 }
 
-// A wire is a listener whose connections are pipes, for bubbles.
-type wire struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func newWire() *wire { return &wire{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (l *wire) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
+// open returns a destination with a URL on a collector, which ends with the
+// test. Unless c dials, it is connected to h by pipes.
+func open(t testing.TB, url string, h http.Handler, c otlp.Config) *otlp.Destination {
+	t.Helper()
+	if h != nil {
+		c.Dial = httpsendtest.Serve(t, h).Dial
 	}
+	d, err := otlp.New(url, c)
+	must.Succeed(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	return d
 }
 
-func (l *wire) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
-func (l *wire) Addr() net.Addr { return &net.UnixAddr{Name: "wire"} }
-
-func (l *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	a, b := net.Pipe()
-	select {
-	case l.conns <- a:
-		return b, nil
-	case <-l.done:
-		return nil, fmt.Errorf("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// serve starts a server on a wire. stop ends it.
-func serve(h http.Handler) (l *wire, stop func()) {
-	l = newWire()
-	s := &http.Server{Handler: h}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = s.Serve(l) }()
-	return l, func() { _ = s.Close(); <-ended }
-}
+// collector is the URL of a receiver behind pipes.
+const collector = "http://collector:4318/v1/logs"
 
 // batchOf makes records with the numbers from first on.
 func batchOf(first, n int) []nib.Record {
@@ -206,29 +179,7 @@ func batchOf(first, n int) []nib.Record {
 // uidsOf returns the UIDs of the records.
 func uidsOf(batch []nib.Record) (list []string) {
 	for _, r := range batch {
-		list = append(list, fmt.Sprintf("%016x-%d", r.Spool, r.Seq))
+		list = append(list, httpsendtest.UID(&r))
 	}
 	return list
-}
-
-// deliverAll delivers, as a spool does, until everything is settled, with a
-// pause after an error.
-func deliverAll(t testing.TB, d delivery.Destination, batch []nib.Record) (rejected []string, errs []error) {
-	t.Helper()
-	all := uidsOf(batch)
-	for tries := 0; len(batch) > 0; tries++ {
-		if tries == 10000 {
-			t.Fatal("never settled")
-		}
-		res, err := d.Deliver(context.Background(), batch)
-		for _, r := range res.Rejected {
-			rejected = append(rejected, all[r.Index]+": "+r.Reason.Error())
-		}
-		batch, all = batch[res.Accepted:], all[res.Accepted:]
-		if err != nil {
-			errs = append(errs, err)
-			time.Sleep(time.Second) // fake time
-		}
-	}
-	return rejected, errs
 }

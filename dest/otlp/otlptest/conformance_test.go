@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/must"
 	"github.com/nib-log/nib/nibtest"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 )
@@ -28,9 +29,7 @@ func TestConformance(t *testing.T) {
 				server := httptest.NewServer(s)
 				t.Cleanup(server.Close)
 				d, err := otlp.New(server.URL+"/v1/logs", c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				return d, func() (lines [][]byte) {
 					s.check(t)
 					s.mu.Lock()

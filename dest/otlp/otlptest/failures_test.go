@@ -20,6 +20,7 @@ import (
 
 	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
 	collogspb "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
@@ -181,16 +182,11 @@ func TestFailures(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &receiver{answer: tt.answer}
-				l, stop := serve(s)
-				defer stop()
 				var reported []string
-				d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial, OnError: func(err error) { reported = append(reported, err.Error()) }})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer d.Close()
+				report := func(err error) { reported = append(reported, err.Error()) }
+				d := open(t, collector, s, otlp.Config{OnError: report})
 				begin, batch := time.Now(), batchOf(1, 100)
-				rejected, _ := deliverAll(t, d, batch)
+				rejected, _ := httpsendtest.DeliverAll(t, d, batch)
 				if took := time.Since(begin); tt.after[1] > 0 && (took < tt.after[0] || took > tt.after[1]) {
 					t.Errorf("all is settled after %v, want %v to %v", took, tt.after[0], tt.after[1])
 				}
@@ -252,20 +248,16 @@ func TestServerIsDownForAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &receiver{}
 		up := time.Now().Add(time.Minute)
-		l, stop := serve(s)
-		defer stop()
-		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		l := httpsendtest.Serve(t, s)
+		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if time.Now().Before(up) {
 				return nil, errors.New("connection refused")
 			}
-			return l.dial(ctx, network, addr)
-		}})
-		if err != nil {
-			t.Fatal(err)
+			return l.Dial(ctx, network, addr)
 		}
-		defer d.Close()
+		d := open(t, collector, nil, otlp.Config{Dial: dial})
 		begin, batch := time.Now(), batchOf(1, 100)
-		_, errs := deliverAll(t, d, batch)
+		_, errs := httpsendtest.DeliverAll(t, d, batch)
 		if took := time.Since(begin); took < time.Minute || took > 70*time.Second {
 			t.Errorf("delivered after %v", took)
 		}
@@ -283,15 +275,10 @@ func TestServerIsDownForAMinute(t *testing.T) {
 // configuration: nothing is rejected.
 func TestWrongPathHoldsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, stop := serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "unsupported path", http.StatusBadRequest)
-		}))
-		defer stop()
-		d, err := otlp.New("http://collector:4318/wrong", otlp.Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		})
+		d := open(t, "http://collector:4318/wrong", h, otlp.Config{})
 		res, err := d.Deliver(context.Background(), batchOf(1, 100))
 		if res.Accepted != 0 || err == nil || !strings.Contains(err.Error(), "400 Bad Request: unsupported path") {
 			t.Errorf("got %+v and %v, want nothing settled and the server's text", res, err)
@@ -308,14 +295,8 @@ func TestPartialSuccessForAllIsRejected(t *testing.T) {
 				w.Header().Set("Content-Type", "Application/X-Protobuf") // the case does not matter
 				partial(w, q, int64(len(q.records))+more, "quota")
 			}}
-			l, stop := serve(s)
-			defer stop()
-			d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer d.Close()
-			rejected, _ := deliverAll(t, d, batchOf(1, 100))
+			d := open(t, collector, s, otlp.Config{})
+			rejected, _ := httpsendtest.DeliverAll(t, d, batchOf(1, 100))
 			if len(rejected) != 100 || !strings.HasSuffix(rejected[99], "were rejected: quota") || s.requests != 1 {
 				t.Errorf("%d more: got %d rejections in %d requests: %.200q", more, len(rejected), s.requests, rejected)
 			}
@@ -335,23 +316,15 @@ func TestCertificateOfAnotherName(t *testing.T) {
 	defer server.Close()
 	config := server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	config.ServerName = "collector.test"
-	d, err := otlp.New(server.URL+"/v1/logs", otlp.Config{TLS: config})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := open(t, server.URL+"/v1/logs", nil, otlp.Config{TLS: config})
 	res, err := d.Deliver(context.Background(), batchOf(1, 10))
 	if res.Accepted != 0 || err == nil || !strings.Contains(err.Error(), "collector.test") || s.requests != 0 {
 		t.Errorf("got %+v and %v after %d requests", res, err, s.requests)
 	}
 	config.ServerName = "example.com" // the name in the certificate
-	again, err := otlp.New(server.URL+"/v1/logs", otlp.Config{TLS: config})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
+	again := open(t, server.URL+"/v1/logs", nil, otlp.Config{TLS: config})
 	batch := batchOf(1, 10)
-	if _, errs := deliverAll(t, again, batch); len(errs) > 0 {
+	if _, errs := httpsendtest.DeliverAll(t, again, batch); len(errs) > 0 {
 		t.Error(errs)
 	}
 	checkArrival(t, s.uids(), uidsOf(batch), nil, nil, 0)
@@ -360,12 +333,7 @@ func TestCertificateOfAnotherName(t *testing.T) {
 // Close ends a call that waits.
 func TestCloseInterruptsDeliver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, stop := serve(&receiver{answer: status(503, "Retry-After", "300")})
-		defer stop()
-		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := open(t, collector, &receiver{answer: status(503, "Retry-After", "300")}, otlp.Config{})
 		if _, err := d.Deliver(context.Background(), batchOf(1, 1)); err == nil {
 			t.Fatal("got no error")
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
 	"github.com/nib-log/nib/internal/seed"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
@@ -245,11 +246,9 @@ func TestRecordsEqualTheirLines(t *testing.T) {
 	s := &receiver{}
 	server := httptest.NewServer(s)
 	defer server.Close()
-	d, err := otlp.New(server.URL+"/v1/logs", otlp.Config{Resource: map[string]string{"service.name": "größe", "b": "2", "a": strings.Repeat("x", 300)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := open(t, server.URL+"/v1/logs", nil,
+		otlp.Config{Resource: map[string]string{"service.name": "größe", "b": "2",
+			"a": strings.Repeat("x", 300)}})
 	w := writer{rand.New(rand.NewPCG(seed.Of(t), 2))}
 	levels := []nib.Level{-100, nib.LevelTrace, nib.LevelDebug, nib.LevelInfo, nib.LevelInfo + 2, nib.LevelWarn, nib.LevelFatal, 100}
 	for done := 0; done < n; done += 5000 {
@@ -260,7 +259,7 @@ func TestRecordsEqualTheirLines(t *testing.T) {
 				Line: w.line(), Spool: w.Uint64() | 1, Seq: uint64(done + i),
 			}
 		}
-		if rejected, errs := deliverAll(t, d, batch); len(rejected)+len(errs) > 0 {
+		if rejected, errs := httpsendtest.DeliverAll(t, d, batch); len(rejected)+len(errs) > 0 {
 			t.Fatalf("%.300q, %.300q", rejected, errs)
 		}
 		s.check(t)
@@ -290,14 +289,12 @@ func FuzzRecord(f *testing.F) {
 	s := &receiver{}
 	server := httptest.NewServer(s)
 	f.Cleanup(server.Close)
-	d, err := otlp.New(server.URL+"/v1/logs", otlp.Config{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	d := open(f, server.URL+"/v1/logs", nil, otlp.Config{})
 	f.Fuzz(func(t *testing.T, line []byte, at int64, level int) {
 		r := nib.Record{Time: at, Level: nib.Level(level % 100), Line: append(bytes.ReplaceAll(line, []byte("\n"), nil), '\n'), Spool: 1, Seq: 2}
 		s.arrived = nil
-		if rejected, errs := deliverAll(t, d, []nib.Record{r}); len(rejected)+len(errs)+len(s.faults) > 0 || len(s.arrived) != 1 {
+		if rejected, errs := httpsendtest.DeliverAll(t, d,
+			[]nib.Record{r}); len(rejected)+len(errs)+len(s.faults) > 0 || len(s.arrived) != 1 {
 			t.Fatalf("got %d records of %q: %q, %q, %q", len(s.arrived), line, rejected, errs, s.faults)
 		}
 		got := s.arrived[0]

@@ -3,7 +3,6 @@
 package otlptest
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,9 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/dest/otlp"
+	"github.com/nib-log/nib/internal/httpsend/httpsendtest"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 )
 
@@ -59,23 +57,17 @@ func checkRefused(t *testing.T, code, bad, n int) {
 		}
 		ok(w, q)
 	}}
-	l, stop := serve(s)
-	defer stop()
-	d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := open(t, collector, s, otlp.Config{})
 	name := fmt.Sprintf("status %d, record %d of %d", code, bad, n)
 	batch := batchOf(1, n)
 	if bad == n {
-		if rejected, left := deliverSome(d, batch, 40); rejected > 0 || left != n ||
-			len(s.arrived) > 0 {
-			t.Errorf("%s: %d left, %d rejected, %d arrived", name, left, rejected, len(s.arrived))
+		if rejected, _, left := httpsendtest.Deliver(d, batch, 40); len(rejected) > 0 ||
+			left != n || len(s.arrived) > 0 {
+			t.Errorf("%s: %d left, rejected %q, %d arrived", name, left, rejected, len(s.arrived))
 		}
 		works = true
 	}
-	rejected, _ := deliverAll(t, d, batch)
+	rejected, _ := httpsendtest.DeliverAll(t, d, batch)
 	if bad < n && (len(rejected) != 1 || !strings.HasPrefix(rejected[0],
 		uidsOf(batch)[bad]+": ")) || bad == n && len(rejected) > 0 {
 		t.Errorf("%s: rejected %q", name, rejected)
@@ -87,35 +79,12 @@ func checkRefused(t *testing.T, code, bad, n int) {
 	}
 }
 
-// deliverSome calls Deliver some times, with a pause after an error, and
-// returns the number of records that are rejected, and the number of records
-// that are not settled.
-func deliverSome(d delivery.Destination, batch []nib.Record, calls int) (rejected, left int) {
-	for range calls {
-		res, err := d.Deliver(context.Background(), batch)
-		rejected += len(res.Rejected)
-		if batch = batch[res.Accepted:]; len(batch) == 0 {
-			break
-		}
-		if err != nil {
-			time.Sleep(time.Second) // fake time
-		}
-	}
-	return rejected, len(batch)
-}
-
 // Status 413 for everything is a limit of 0 in a proxy: no line is too long.
 func TestTooLargeForEverythingWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &receiver{answer: during(10*time.Minute, status(413))}
-		l, stop := serve(s)
-		defer stop()
-		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
-		rejected, errs := deliverAll(t, d, batchOf(1, 1000))
+		d := open(t, collector, s, otlp.Config{})
+		rejected, errs := httpsendtest.DeliverAll(t, d, batchOf(1, 1000))
 		if len(rejected) > 0 || len(s.arrived) != 1000 {
 			t.Fatalf("%d rejected, %d arrived", len(rejected), len(s.arrived))
 		}

@@ -27,13 +27,7 @@ func TestReceiverThatIsTooSlowForLongRequests(t *testing.T) {
 				ok(w, q)
 			}
 		}}
-		l, stop := serve(s)
-		defer stop()
-		d, err := otlp.New("http://collector:4318/v1/logs", otlp.Config{Dial: l.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		d := open(t, collector, s, otlp.Config{})
 		batch := batchOf(1, 3000)
 		want := uidsOf(batch)
 		for range 10 {
