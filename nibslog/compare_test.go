@@ -5,10 +5,8 @@ package nibslog_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
@@ -17,73 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/nibslog"
 )
 
-// A member is one key and value of a decoded object, whose order is kept. A
-// value is nil, bool, string, json.Number, []any or []member.
-type member struct {
-	key   string
-	value any
-}
-
-// decode reads one line.
-func decode(line []byte) ([]member, error) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	v, err := decodeValue(d)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("more than one value: %v", err)
-	}
-	if bytes.Count(line, []byte{'\n'}) != 1 || line[len(line)-1] != '\n' {
-		return nil, fmt.Errorf("not one line")
-	}
-	object, ok := v.([]member)
-	if !ok {
-		return nil, fmt.Errorf("not an object")
-	}
-	return object, nil
-}
-
-func decodeValue(d *json.Decoder) (any, error) {
-	t, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t {
-	case json.Delim('{'):
-		object := []member{}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			v, err := decodeValue(d)
-			if err != nil {
-				return nil, err
-			}
-			object = append(object, member{key.(string), v})
-		}
-		_, err = d.Token()
-		return object, err
-	case json.Delim('['):
-		array := []any{}
-		for d.More() {
-			v, err := decodeValue(d)
-			if err != nil {
-				return nil, err
-			}
-			array = append(array, v)
-		}
-		_, err = d.Token()
-		return array, err
-	}
-	return t, nil
-}
+type member = recordtest.Member
 
 // normalise applies the documented differences to slog's line: a reserved
 // top-level key has its prefix, errors have a blank, a panic in LogValue is a
@@ -93,17 +30,17 @@ func decodeValue(d *json.Decoder) (any, error) {
 func normalise(object []member, builtin int, reserved []string) []member {
 	out := []member{}
 	for i, m := range object {
-		if i >= builtin && slices.Contains(reserved, m.key) {
-			m.key = "field." + m.key
+		if i >= builtin && slices.Contains(reserved, m.Key) {
+			m.Key = "field." + m.Key
 		}
-		switch v := m.value.(type) {
+		switch v := m.Value.(type) {
 		case string:
-			m.value = normaliseText(v)
+			m.Value = normaliseText(v)
 		case []member:
 			if v = normalise(v, 0, nil); len(v) == 0 {
 				continue
 			}
-			m.value = v
+			m.Value = v
 		}
 		out = append(out, m)
 	}
@@ -167,15 +104,15 @@ func (c *trial) compare() error {
 	c.run(slog.NewJSONHandler(&base, &c.options), nil, nil)
 	c.run(slog.NewJSONHandler(&want, &c.options), c.steps, c.attrs)
 	c.run(nibslog.NewJSONHandler(&got, &c.options), c.steps, c.attrs)
-	head, err := decode(base.Bytes())
+	head, err := recordtest.Members(base.Bytes())
 	if err != nil {
 		return fmt.Errorf("slog's built-in attributes: %w\n%s", err, base.Bytes())
 	}
-	g, err := decode(got.Bytes())
+	g, err := recordtest.Members(got.Bytes())
 	if err != nil {
 		return fmt.Errorf("nib: %w\n%s", err, got.Bytes())
 	}
-	w, err := decode(want.Bytes())
+	w, err := recordtest.Members(want.Bytes())
 	if err != nil {
 		return errSlog
 	}
@@ -186,7 +123,7 @@ func (c *trial) compare() error {
 	if c.options.ReplaceAttr != nil {
 		reserved = nil
 		for _, m := range normalise(head, len(head), nil) {
-			reserved = append(reserved, m.key)
+			reserved = append(reserved, m.Key)
 		}
 	}
 	w, g = normalise(w, len(head), reserved), normalise(g, len(g), nil)

@@ -19,6 +19,8 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/bridge/nibzap"
+	"github.com/nib-log/nib/internal/must"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/layout"
 	"go.uber.org/zap/zapcore"
@@ -124,11 +126,11 @@ func (p *program) compare() error {
 			}
 			continue
 		}
-		w, err := decode(want[i])
+		w, err := recordtest.Members([]byte(want[i]))
 		if err != nil {
 			return fmt.Errorf("zap: %w\n%s", err, want[i])
 		}
-		g, err := decode(got[i])
+		g, err := recordtest.Members([]byte(got[i]))
 		if err != nil {
 			return fmt.Errorf("nib: %w\n%s", err, got[i])
 		}
@@ -139,64 +141,7 @@ func (p *program) compare() error {
 	return nil
 }
 
-// A member is a key and a value of an object: nil, bool, string, json.Number,
-// []any or []member.
-type member struct {
-	key   string
-	value any
-}
-
-func decode(line string) ([]member, error) {
-	if strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, "\n") {
-		return nil, fmt.Errorf("not one line")
-	}
-	d := json.NewDecoder(strings.NewReader(line))
-	d.UseNumber()
-	v, err := decodeValue(d)
-	if err == nil {
-		if _, end := d.Token(); end != io.EOF {
-			return nil, fmt.Errorf("more than one value")
-		}
-	}
-	object, _ := v.([]member)
-	return object, err
-}
-
-func decodeValue(d *json.Decoder) (any, error) {
-	t, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t {
-	case json.Delim('{'):
-		object := []member{}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			v, err := decodeValue(d)
-			if err != nil {
-				return nil, err
-			}
-			object = append(object, member{key.(string), v})
-		}
-		_, err = d.Token()
-		return object, err
-	case json.Delim('['):
-		list := []any{}
-		for d.More() {
-			v, err := decodeValue(d)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		_, err = d.Token()
-		return list, err
-	}
-	return t, nil
-}
+type member = recordtest.Member
 
 // normalise removes the documented differences between both lines. It sorts
 // members, since members of a namespace that a marshaler opens are sorted, and
@@ -204,29 +149,29 @@ func decodeValue(d *json.Decoder) (any, error) {
 func normalise(object []member) []member {
 	out := []member{}
 	for _, m := range object {
-		m.key = strings.TrimPrefix(m.key, "field.")
-		m.value = normaliseValue(m.value)
-		if v, ok := m.value.([]member); ok && len(v) == 0 {
+		m.Key = strings.TrimPrefix(m.Key, "field.")
+		m.Value = normaliseValue(m.Value)
+		if v, ok := m.Value.([]member); ok && len(v) == 0 {
 			continue
 		}
-		s, _ := m.value.(string)
-		name, isError := strings.CutSuffix(m.key, "Error")
+		s, _ := m.Value.(string)
+		name, isError := strings.CutSuffix(m.Key, "Error")
 		switch {
 		case isError && strings.HasPrefix(s, "PANIC="):
-			m = member{name, "!PANIC: " + s[len("PANIC="):]}
+			m = member{Key: name, Value: "!PANIC: " + s[len("PANIC="):]}
 		case isError && strings.HasPrefix(s, "json: unsupported"), strings.HasPrefix(s, "!ERROR: "):
-			m = member{name, "!ERROR"}
+			m = member{Key: name, Value: "!ERROR"}
 			if !isError {
-				m.key = strings.TrimSuffix(m.key, "Error")
+				m.Key = strings.TrimSuffix(m.Key, "Error")
 			}
 		case s == "<nil>":
-			m.value = nil
-		case m.key == "level" && s == "dpanic":
-			m.value = "error+2"
+			m.Value = nil
+		case m.Key == "level" && s == "dpanic":
+			m.Value = "error+2"
 		}
 		out = append(out, m)
 	}
-	slices.SortStableFunc(out, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	slices.SortStableFunc(out, func(a, b member) int { return strings.Compare(a.Key, b.Key) })
 	return out
 }
 
@@ -238,8 +183,8 @@ func normaliseValue(v any) any {
 		v = normalise(v)
 		slices.Reverse(v)
 		v = slices.CompactFunc(v, func(a, b member) bool {
-			isError := strings.HasSuffix(a.key, "Error")
-			return a.key == b.key && (isError || reflect.DeepEqual(a.value, b.value))
+			isError := strings.HasSuffix(a.Key, "Error")
+			return a.Key == b.Key && (isError || reflect.DeepEqual(a.Value, b.Value))
 		})
 		slices.Reverse(v)
 		return v
@@ -290,8 +235,6 @@ func FuzzLinesAreThoseOfZap(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := newProgram(data)
-		if err := p.compare(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.compare())
 	})
 }

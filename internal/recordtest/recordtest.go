@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/nib-log/nib"
@@ -135,12 +136,89 @@ func (rec *Recorder) Reset() {
 // Decode reads a line: exactly one JSON object followed by one newline. Of
 // several fields with one key it keeps the last.
 func Decode(line []byte) (fields map[string]any, err error) {
-	body, ended := bytes.CutSuffix(line, []byte{'\n'})
-	if !ended || bytes.IndexByte(body, '\n') >= 0 {
-		return nil, errors.New("want one newline, at the end")
-	}
-	if err = json.Unmarshal(body, &fields); err == nil && fields == nil {
-		err = errors.New("the line is null, not a JSON object")
+	if err = check(line); err == nil {
+		err = json.Unmarshal(line, &fields)
 	}
 	return fields, err
+}
+
+// A Member is a key and a value of an object: nil, bool, string, json.Number,
+// []any or []Member.
+type Member struct {
+	Key   string
+	Value any
+}
+
+// Members is Decode for all fields of all objects, in the order of the line.
+func Members(line []byte) ([]Member, error) {
+	if err := check(line); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	members, _ := value(d).([]Member)
+	return members, nil
+}
+
+// check checks that a line is one JSON object and one newline.
+func check(line []byte) error {
+	body, ended := bytes.CutSuffix(line, []byte{'\n'})
+	switch {
+	case !ended || bytes.IndexByte(body, '\n') >= 0:
+		return errors.New("want one newline, at the end")
+	case !json.Valid(body):
+		return errors.New("the line is not JSON")
+	case bytes.TrimLeft(body, " \t\r")[0] != '{':
+		return errors.New("the line is not a JSON object")
+	}
+	return nil
+}
+
+// value reads the next value, which is valid.
+func value(d *json.Decoder) any {
+	t, _ := d.Token()
+	switch t {
+	case json.Delim('{'):
+		object := []Member{}
+		for d.More() {
+			key, _ := d.Token()
+			object = append(object, Member{key.(string), value(d)})
+		}
+		_, _ = d.Token()
+		return object
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			list = append(list, value(d))
+		}
+		_, _ = d.Token()
+		return list
+	}
+	return t
+}
+
+// A Seen is a line that was read back.
+type Seen struct {
+	N       *int
+	Dropped uint64
+	Levels  map[string]uint64
+	Reasons map[string]uint64
+	Pad     string
+}
+
+// Split splits a text into the lines with a field n, the notices, and the lines
+// that are not JSON.
+func Split(text string) (lines, notices []Seen, torn []string) {
+	for line := range strings.Lines(text) {
+		var s Seen
+		switch err := json.Unmarshal([]byte(line), &s); {
+		case err != nil || !strings.HasSuffix(line, "\n"):
+			torn = append(torn, line)
+		case s.N != nil:
+			lines = append(lines, s)
+		default:
+			notices = append(notices, s)
+		}
+	}
+	return lines, notices, torn
 }

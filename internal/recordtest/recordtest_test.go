@@ -5,6 +5,7 @@ package recordtest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"testing"
@@ -70,6 +71,19 @@ func TestDecode(t *testing.T) {
 		if (err == nil) != c.ok || c.ok && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("Decode(%q): got %v, %v; want %v, ok %v", c.line, got, err, c.want, c.ok)
 		}
+		if _, err := Members([]byte(c.line)); (err == nil) != c.ok {
+			t.Errorf("Members(%q): got %v, want ok %v", c.line, err, c.ok)
+		}
+	}
+}
+
+func TestMembersKeepTheOrderAndEqualKeys(t *testing.T) {
+	got, err := Members([]byte(`{"b":[1e400,{"x":null}],"a":"","b":{}}` + "\n"))
+	want := []Member{
+		{"b", []any{json.Number("1e400"), []Member{{"x", nil}}}}, {"a", ""}, {"b", []Member{}},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v and %v, want %v", got, err, want)
 	}
 }
 

@@ -5,7 +5,6 @@ package file
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/vfs"
 )
 
@@ -75,9 +75,7 @@ func (c *testClock) now() time.Time {
 func open(t testing.TB, path string, c Config) *Sink {
 	t.Helper()
 	s, err := Open(path, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -108,31 +106,7 @@ func writeNumbers(t testing.TB, s *Sink, from, to int) {
 	}
 }
 
-// A seen is a line found in a file.
-type seen struct {
-	N       *int
-	Dropped uint64
-	Levels  map[string]uint64
-	Reasons map[string]uint64
-	Pad     string
-}
-
-// parse splits a text into the lines of the test, the notices, and the lines
-// that are not JSON.
-func parse(text string) (lines, notices []seen, torn []string) {
-	for line := range strings.Lines(text) {
-		var s seen
-		switch err := json.Unmarshal([]byte(line), &s); {
-		case err != nil || !strings.HasSuffix(line, "\n"):
-			torn = append(torn, line)
-		case s.N != nil:
-			lines = append(lines, s)
-		default:
-			notices = append(notices, s)
-		}
-	}
-	return lines, notices, torn
-}
+var parse = recordtest.Split
 
 // numbers returns the numbers of the lines in a text, joined.
 func numbers(text string) string {

@@ -4,7 +4,6 @@ package stdout
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/must"
+	"github.com/nib-log/nib/internal/recordtest"
 )
 
 // never is a deadline that outlasts a test: a call that waits for it makes the
@@ -33,9 +34,7 @@ func record(l nib.Level, n, size int) *nib.Record {
 func tempFile(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -43,9 +42,7 @@ func tempFile(t *testing.T) *os.File {
 func content(t *testing.T, f *os.File) string {
 	t.Helper()
 	text, err := os.ReadFile(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -54,9 +51,7 @@ func readUntilClosed(t *testing.T, r, w *os.File) string {
 	t.Helper()
 	w.Close()
 	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -81,31 +76,7 @@ func checkIdentity(t *testing.T, s *Sink, logged int) {
 	}
 }
 
-// A seen is a line that a reader has got.
-type seen struct {
-	N       *int
-	Dropped uint64
-	Levels  map[string]uint64
-	Reasons map[string]uint64
-	Pad     string
-}
-
-// parse splits the bytes that a reader got into the lines of the test, the
-// notices, and the lines that are not JSON.
-func parse(text string) (lines, notices []seen, torn []string) {
-	for line := range strings.Lines(text) {
-		var s seen
-		switch err := json.Unmarshal([]byte(line), &s); {
-		case err != nil || !strings.HasSuffix(line, "\n"):
-			torn = append(torn, line)
-		case s.N != nil:
-			lines = append(lines, s)
-		default:
-			notices = append(notices, s)
-		}
-	}
-	return lines, notices, torn
-}
+var parse = recordtest.Split
 
 // checkStream checks that the reader got the lines and notices that the sink
 // counted, and nothing else.
@@ -136,7 +107,7 @@ func count(st Stats, r delivery.Reason, l nib.Level) uint64 {
 }
 
 // numbers returns the numbers of lines, joined.
-func numbers(lines []seen) string {
+func numbers(lines []recordtest.Seen) string {
 	var b bytes.Buffer
 	for _, l := range lines {
 		fmt.Fprintf(&b, "%d ", *l.N)

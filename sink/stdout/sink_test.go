@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/delivery"
+	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/must"
+	"github.com/nib-log/nib/internal/recordtest"
 	"github.com/nib-log/nib/internal/stdio/stdiotest"
 	"github.com/nib-log/nib/nibtest"
 )
@@ -127,29 +129,23 @@ func TestFileThatIsClosedAlreadyFails(t *testing.T) {
 
 // writers logs lines from several goroutines at once and returns how many.
 func writers(s *Sink, goroutines, lines int) (logged int) {
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range lines {
-				level, size := nib.LevelInfo, 0
-				if i%64 == 63 {
-					level = nib.LevelError
-				}
-				if i%128 == 127 {
-					size = 9000 // slightly more than two pipe buffers
-				}
-				_ = s.WriteRecord(record(level, g*lines+i, size))
+	await.Goroutines(goroutines, func(g int) {
+		for i := range lines {
+			level, size := nib.LevelInfo, 0
+			if i%64 == 63 {
+				level = nib.LevelError
 			}
-		}()
-	}
-	wg.Wait()
+			if i%128 == 127 {
+				size = 9000 // slightly more than two pipe buffers
+			}
+			_ = s.WriteRecord(record(level, g*lines+i, size))
+		}
+	})
 	return goroutines * lines
 }
 
 // checkOrder checks that the lines of each goroutine of writers are in order.
-func checkOrder(t *testing.T, lines []seen, perGoroutine int) {
+func checkOrder(t *testing.T, lines []recordtest.Seen, perGoroutine int) {
 	t.Helper()
 	last := map[int]int{}
 	for _, l := range lines {
@@ -165,16 +161,12 @@ func TestConformance(t *testing.T) {
 	for _, buffer := range []int{0, 100, 64 << 10} {
 		nibtest.TestSink(t, func(tb testing.TB) (nib.Sink, func() [][]byte) {
 			f, err := os.Create(filepath.Join(tb.TempDir(), "out"))
-			if err != nil {
-				tb.Fatal(err)
-			}
+			must.Succeed(tb, err)
 			tb.Cleanup(func() { f.Close() })
 			read := 0
 			return New(Config{File: f, Buffer: buffer, Stall: never}), func() [][]byte {
 				text, err := os.ReadFile(f.Name())
-				if err != nil {
-					tb.Fatal(err)
-				}
+				must.Succeed(tb, err)
 				text = text[read:]
 				read += len(text)
 				return slices.Collect(bytes.Lines(text))
