@@ -33,20 +33,12 @@ func withRejected(t *testing.T, lines int) (dir, file string) {
 		}
 		return res, nil
 	})
-	s, err := spool.Open(dir, p, spool.Config{Name: "es", SegmentSize: 64 << 10, OnFull: wait})
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openSpool(t, dir, p, spool.Config{Name: "es", SegmentSize: 64 << 10, OnFull: wait})
 	log := nib.NewSink(s).Named("db")
 	for n := range lines {
 		log.Warn().Int("n", n).Msg("m")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	return dir, filepath.Join(dir, "es.rejected")
 }
 
@@ -84,9 +76,7 @@ func rejectedConfig(dir string, c *catcher) Config {
 func TestRejectedAreDeliveredAgain(t *testing.T) {
 	dir, file := withRejected(t, 3000)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Count(string(text), "\n")
 	c := &catcher{}
 	n, err := Rejected(context.Background(), rejectedConfig(dir, c))
@@ -118,13 +108,9 @@ func TestRejectedAreDeliveredAgain(t *testing.T) {
 func TestRejectedAgainGoesBack(t *testing.T) {
 	dir, file := withRejected(t, 10)
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = f.WriteString(`{"seq":1,"rea` + "\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, f.Close()))
 	c := &catcher{refuse: func(r *nib.Record) error {
 		if r.Seq == 5 {
 			return errors.New("still <bad>")
@@ -179,9 +165,7 @@ func TestRejectedOutOfOrder(t *testing.T) {
 		r := nib.Record{Spool: p.spool, Seq: p.seq, Line: []byte("{}\n")}
 		text = deadletter.Append(text, &deadletter.Entry{Record: r})
 	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, text, 0o600))
 	c := &catcher{}
 	config := rejectedConfig(dir, c)
 	config.Targets[0].Open = func([]byte) (delivery.Destination, error) {
@@ -205,17 +189,9 @@ func TestRejectedAreOpenedWithTheMark(t *testing.T) {
 	p := refusing(func([]nib.Record) (delivery.Result, error) {
 		return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Reason: errAway}}}, nil
 	})
-	s, err := spool.Open(dir, marking{p}, spool.Config{Name: "es"})
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openSpool(t, dir, marking{p}, spool.Config{Name: "es"})
 	nib.NewSink(s).Info().Msg("m")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	c := rejectedConfig(dir, &catcher{})
 	open, mark := c.Targets[0].Open, ""
 	c.Targets[0].Open = func(m []byte) (delivery.Destination, error) {
@@ -233,12 +209,8 @@ func TestRejectedAreOpenedWithTheMark(t *testing.T) {
 func TestRejectedAfterAKilledRun(t *testing.T) {
 	dir, file := withRejected(t, 10)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "es.retry"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "es.retry"), text, 0o600))
 	c := &catcher{}
 	for range 2 {
 		if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); err != nil || n.Delivered != 5 {
@@ -296,9 +268,7 @@ func TestRejectedContinueAfterAKilledRun(t *testing.T) {
 	for kills := range 4 {
 		dir, file := withRejected(t, lines)
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		total := strings.Count(string(text), "\n")
 		again := func(r *nib.Record) error {
 			if r.Seq == 5 {
@@ -316,9 +286,7 @@ func TestRejectedContinueAfterAKilledRun(t *testing.T) {
 		before := len(k.records)
 		c := &catcher{refuse: again}
 		_, err = Rejected(context.Background(), rejectedConfig(dir, c))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		left, _ := os.ReadFile(file)
 		if got := before + len(c.records); got != total-1 || strings.Count(string(left), "\n") != 1 || strings.Contains(string(left), errAway.Error()) {
 			t.Errorf("killed in call %d: %d and %d of %d records delivered, left\n%s", kills+1, before, len(c.records), total, left)
@@ -356,13 +324,7 @@ func TestRejectedWhileTheServiceAppends(t *testing.T) {
 	all := refusing(func([]nib.Record) (delivery.Result, error) { // one at a time: the file is opened for each
 		return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Reason: errAway}}}, nil
 	})
-	s, err := spool.Open(dir, all, spool.Config{Name: "es", OnFull: wait, Drain: 10 * time.Minute})
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openSpool(t, dir, all, spool.Config{Name: "es", OnFull: wait, Drain: 10 * time.Minute})
 	done := make(chan error)
 	go func() {
 		log := nib.NewSink(s)
@@ -401,9 +363,7 @@ func TestRejectedWhileTheServiceAppends(t *testing.T) {
 func TestRejectedOfAStoppedServiceStay(t *testing.T) {
 	dir, file := withRejected(t, 10)
 	f, err := vfs.OS().Open(file, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := f.Lock(vfs.Shared); errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	} else if err != nil {
@@ -413,9 +373,7 @@ func TestRejectedOfAStoppedServiceStay(t *testing.T) {
 	if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); n.Delivered != 0 || err == nil || !strings.Contains(err.Error(), "stopped") {
 		t.Errorf("got %+v, %v, want an error that says why", n, err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	if n, err := Rejected(context.Background(), rejectedConfig(dir, c)); n.Delivered != 5 || err != nil {
 		t.Errorf("the second run: got %+v, %v", n, err)
 	}
@@ -430,28 +388,18 @@ func TestRejectedLinesCannotForgeRecords(t *testing.T) {
 		"{\r}",
 	}
 	dir := filepath.Join(t.TempDir(), "a")
-	s, err := spool.Open(dir, refusing(func(batch []nib.Record) (delivery.Result, error) {
+	s := openSpool(t, dir, refusing(func(batch []nib.Record) (delivery.Result, error) {
 		res := delivery.Result{Accepted: len(batch)}
 		for i := range batch {
 			res.Rejected = append(res.Rejected, delivery.Rejection{Index: i, Reason: errAway})
 		}
 		return res, nil
 	}), spool.Config{Name: "es"})
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, line := range lines {
-		if err := s.WriteRecord(&nib.Record{Level: nib.LevelWarn,
-			Line: []byte(line + "\n")}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WriteRecord(&nib.Record{Level: nib.LevelWarn,
+			Line: []byte(line + "\n")}))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	c := &catcher{refuse: func(*nib.Record) error {
 		return errors.New("a reason that is longer than the first one")
 	}}
@@ -478,23 +426,15 @@ func TestRejectedLinesCannotForgeRecords(t *testing.T) {
 func TestRejectedStayWithinTheirSize(t *testing.T) {
 	const size = 100_000
 	dir := filepath.Join(t.TempDir(), "a")
-	s, err := spool.Open(dir, refusing(func(batch []nib.Record) (delivery.Result, error) {
+	s := openSpool(t, dir, refusing(func(batch []nib.Record) (delivery.Result, error) {
 		return delivery.Result{Accepted: 1, Rejected: []delivery.Rejection{{Reason: errAway}}}, nil
 	}), spool.Config{Name: "es", OnFull: wait, RejectedSize: size})
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	log := nib.NewSink(s)
 	service := func() {
 		for n := range 1000 {
 			log.Warn().Int("n", n).Msg("m")
 		}
-		if err := s.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Flush(t.Context()))
 	}
 	service()
 	file := filepath.Join(dir, "es.rejected")
@@ -513,9 +453,7 @@ func TestRejectedStayWithinTheirSize(t *testing.T) {
 			t.Fatalf("run %d: got %+v and %v", run, n, err)
 		}
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if info.Size() > size {
 			t.Errorf("run %d: the file has %d bytes, RejectedSize is %d", run, info.Size(), size)
 		}

@@ -95,37 +95,38 @@ func (p *place) opened([]byte) (delivery.Destination, error) {
 // wait is for disks that are slow.
 var wait = []spool.FullRule{{From: nib.LevelTrace, Do: spool.ActionBlock, Wait: time.Minute}}
 
-// left makes a spool with some lines, and leaves it open.
-func left(t *testing.T, dir string, lines int) *spool.Sink {
+// openSpool opens a spool, and skips the test on systems that have none.
+func openSpool(t *testing.T, dir string, to delivery.Destination, c spool.Config) *spool.Sink {
 	t.Helper()
-	s, err := spool.Open(dir, nil, spool.Config{SegmentSize: 64 << 10, Sync: spool.SyncNever, OnFull: wait})
+	s, err := spool.Open(dir, to, c)
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	return s
+}
+
+// left makes a spool with some lines, and leaves it open.
+func left(t *testing.T, dir string, lines int) *spool.Sink {
+	t.Helper()
+	s := openSpool(t, dir, nil,
+		spool.Config{SegmentSize: 64 << 10, Sync: spool.SyncNever, OnFull: wait})
 	for n := range lines {
-		if err := s.WriteRecord(&nib.Record{Level: nib.LevelInfo, Line: fmt.Appendf(nil, "%s %d\n", filepath.Base(dir), n)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WriteRecord(&nib.Record{Level: nib.LevelInfo,
+			Line: fmt.Appendf(nil, "%s %d\n", filepath.Base(dir), n)}))
 	}
 	return s
 }
 
 func closed(t *testing.T, dir string, lines int) {
 	t.Helper()
-	if err := left(t, dir, lines).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, left(t, dir, lines).Close())
 }
 
 func mustRun(t *testing.T, c Config) Counts {
 	t.Helper()
 	n, err := Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -177,9 +178,7 @@ func TestWatchTakesASpoolWhenItsOwnerHasGone(t *testing.T) {
 	if reported.String() != "" {
 		t.Errorf("with an owner: %s", reported.String())
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	<-reported.seen
 	cancel()
 	if got, want := <-ended, (Counts{Spools: 1, Delivered: 10}); got != want {
@@ -257,19 +256,11 @@ func TestInterruptedRunGivesBack(t *testing.T) {
 func several(t *testing.T, lines int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "a")
-	s, err := spool.Open(dir, holder{}, spool.Config{
+	s := openSpool(t, dir, holder{}, spool.Config{
 		Name: "file", Also: []spool.NamedDestination{{Name: "kafka", To: holder{}}}, SegmentSize: 64 << 10, Drain: time.Millisecond, OnFull: wait,
 	})
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	for n := range lines {
-		if err := s.WriteRecord(&nib.Record{Line: fmt.Appendf(nil, "a %d\n", n)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WriteRecord(&nib.Record{Line: fmt.Appendf(nil, "a %d\n", n)}))
 	}
 	if err := s.Close(); !errors.Is(err, spool.ErrPending) {
 		t.Fatalf("got %v, want ErrPending", err)
@@ -342,17 +333,11 @@ func TestRelayDeliversSharedDirectories(t *testing.T) {
 	home := filepath.Join(root, "home")
 	var all []*spool.Sink
 	for range 3 {
-		s, err := spool.Open(home, nil, spool.Config{Shared: true, SegmentSize: 64 << 10, Sync: spool.SyncNever})
-		if errors.Is(err, errors.ErrUnsupported) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := openSpool(t, home, nil,
+			spool.Config{Shared: true, SegmentSize: 64 << 10, Sync: spool.SyncNever})
 		for n := range 10 {
-			if err := s.WriteRecord(&nib.Record{Level: nib.LevelInfo, Line: fmt.Appendf(nil, "%d %d\n", len(all), n)}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.WriteRecord(&nib.Record{Level: nib.LevelInfo,
+				Line: fmt.Appendf(nil, "%d %d\n", len(all), n)}))
 		}
 		all = append(all, s)
 	}
@@ -385,15 +370,11 @@ func TestSpoolWithACursorThatCannotBeReadIsLeftAlone(t *testing.T) {
 	mustRun(t, settle)
 	name := filepath.Join(dir, "kafka.cursor")
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	copy(b[:128], b[512:]) // the first position goes to the second slot
 	binary.LittleEndian.PutUint32(b[8:], 99)
 	binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], crc32.MakeTable(crc32.Castagnoli)))
-	if err := os.WriteFile(name, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, b, 0o600))
 	p, reported := &place{}, newReports("")
 	c := config(dir, p, reported)
 	c.Targets[0].Name = "file"

@@ -43,9 +43,7 @@ func tree(t *testing.T, root string) (list []string) {
 		list = append(list, fmt.Sprintf("%s %v %d %v %x", path, info.Mode(), info.Size(), info.ModTime().UnixNano(), sum[:8]))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list
 }
 
