@@ -80,17 +80,33 @@ func visits(all func(l *list.List[int]) iter.Seq2[list.Element[int], int], at in
 	return visited, valuesOf(l)
 }
 
+// A change is what the body of a loop does at an element, the elements that the
+// loop visits, and the elements that are left.
+type change struct {
+	name          string
+	at            int
+	do            func(l *list.List[int], e []list.Element[int])
+	visited, left []int
+}
+
+func checkChanges(t *testing.T, all func(l *list.List[int]) iter.Seq2[list.Element[int], int],
+	changes []change) {
+	t.Helper()
+	for _, c := range changes {
+		visited, left := visits(all, c.at, c.do)
+		if !slices.Equal(visited, c.visited) || !slices.Equal(left, c.left) {
+			t.Errorf("%s: visited %v, left %v, want %v, %v",
+				c.name, visited, left, c.visited, c.left)
+		}
+	}
+}
+
 func TestChangesWhileIterating(t *testing.T) {
 	type (
 		l = *list.List[int]
 		e = []list.Element[int]
 	)
-	cases := []struct {
-		name          string
-		at            int
-		do            func(l l, e e)
-		visited, left []int
-	}{
+	checkChanges(t, l.All, []change{
 		{"remove the current", 2, func(l l, e e) { l.Remove(e[1]) }, []int{1, 2, 3, 4}, []int{1, 3, 4}},
 		{"remove the first", 1, func(l l, e e) { l.Remove(e[0]) }, []int{1, 2, 3, 4}, []int{2, 3, 4}},
 		{"remove the last", 4, func(l l, e e) { l.Remove(e[3]) }, []int{1, 2, 3, 4}, []int{1, 2, 3}},
@@ -119,13 +135,7 @@ func TestChangesWhileIterating(t *testing.T) {
 		{"Init and PushBack at the end", 4, func(l l, e e) { l.Init(); l.PushBack(9) }, []int{1, 2, 3, 4}, []int{9}},
 		{"Init and Trim", 2, func(l l, e e) { l.Init(); l.Trim() }, []int{1, 2}, nil},
 		{"remove two and Trim", 2, func(l l, e e) { l.Remove(e[1]); l.Remove(e[2]); l.Trim() }, []int{1, 2, 4}, []int{1, 4}},
-	}
-	for _, c := range cases {
-		visited, left := visits((*list.List[int]).All, c.at, c.do)
-		if !slices.Equal(visited, c.visited) || !slices.Equal(left, c.left) {
-			t.Errorf("%s: visited %v, left %v, want %v, %v", c.name, visited, left, c.visited, c.left)
-		}
-	}
+	})
 }
 
 func TestChangesWhileIteratingBackward(t *testing.T) {
@@ -133,12 +143,7 @@ func TestChangesWhileIteratingBackward(t *testing.T) {
 		l = *list.List[int]
 		e = []list.Element[int]
 	)
-	cases := []struct {
-		name          string
-		at            int
-		do            func(l l, e e)
-		visited, left []int
-	}{
+	checkChanges(t, l.Backward, []change{
 		{"remove the current", 3, func(l l, e e) { l.Remove(e[2]) }, []int{4, 3, 2, 1}, []int{1, 2, 4}},
 		{"remove the first", 1, func(l l, e e) { l.Remove(e[0]) }, []int{4, 3, 2, 1}, []int{2, 3, 4}},
 		{"remove the last", 4, func(l l, e e) { l.Remove(e[3]) }, []int{4, 3, 2, 1}, []int{1, 2, 3}},
@@ -153,13 +158,7 @@ func TestChangesWhileIteratingBackward(t *testing.T) {
 		{"move to the front", 3, func(l l, e e) { l.MoveToFront(e[2]) }, []int{4, 3}, []int{3, 1, 2, 4}},
 		{"Init and PushFront", 4, func(l l, e e) { l.Init(); l.PushFront(9) }, []int{4}, []int{9}},
 		{"Init and PushFront at the end", 1, func(l l, e e) { l.Init(); l.PushFront(9) }, []int{4, 3, 2, 1}, []int{9}},
-	}
-	for _, c := range cases {
-		visited, left := visits((*list.List[int]).Backward, c.at, c.do)
-		if !slices.Equal(visited, c.visited) || !slices.Equal(left, c.left) {
-			t.Errorf("%s: visited %v, left %v, want %v, %v", c.name, visited, left, c.visited, c.left)
-		}
-	}
+	})
 }
 
 func TestRemovalOfAllWhileIterating(t *testing.T) {
