@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/nib-log/nib/alloctest"
 	"github.com/nib-log/nib/cmd/nib/term"
 )
 
@@ -77,6 +78,18 @@ func TestKilledServiceLosesNoLine(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(out)
+	}
+}
+
+// Mallocs of the spool's goroutines are not counted as mallocs of a line.
+func TestMallocsOfALine(t *testing.T) {
+	if !alloctest.Enabled {
+		t.Skip("allocations are not counted in this build")
+	}
+	for range 5 {
+		if _, mallocs, err := measure(t.TempDir()); err != nil || mallocs != 0 {
+			t.Errorf("got %v mallocs and %v, want none", mallocs, err)
+		}
 	}
 }
 
