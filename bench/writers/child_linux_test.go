@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,6 +33,10 @@ const (
 	pathVar   = "NIB_WRITERS_PATH"
 )
 
+// lifeTime is the time after which a service that hangs reports its goroutines,
+// and ends.
+const lifeTime = 2 * time.Minute
+
 func TestMain(m *testing.M) {
 	child.Dispatch()
 	fault := os.Getenv(faultVar)
@@ -39,6 +44,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	reports := os.NewFile(3, "reports")
+	time.AfterFunc(lifeTime, func() {
+		_ = pprof.Lookup("goroutine").WriteTo(reports, 2)
+		os.Exit(2)
+	})
 	err := serve(fault, reports)
 	if err != nil {
 		fmt.Fprintln(reports, err)

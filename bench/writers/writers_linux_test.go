@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -59,15 +60,17 @@ func start(t *testing.T, l library, fault, path string) *process {
 func (c *process) expect(t *testing.T, want string) {
 	t.Helper()
 	if got, err := c.reports.ReadString('\n'); err != nil || got != want+"\n" {
-		t.Fatalf("got report %q and %v, want %q", got, err, want)
+		rest, _ := io.ReadAll(c.reports)
+		t.Fatalf("got report %q and %v, want %q\n%s", got, err, want, rest)
 	}
 }
 
 // finish waits for the end of the service, and returns its counts.
 func (c *process) finish(t *testing.T) (got counts) {
 	t.Helper()
-	if err := json.NewDecoder(c.reports).Decode(&got); err != nil {
-		t.Fatal(err)
+	text, err := io.ReadAll(c.reports)
+	if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil {
+		t.Fatalf("%v\n%s", err, text)
 	}
 	if err := c.cmd.Wait(); err != nil {
 		t.Fatalf("the service ended with %v", err)
