@@ -58,7 +58,7 @@ func serve(ctx context.Context, d *Destination, spool uint64) {
 		return
 	}
 	d.searches.spool, d.searches.partition = spool, d.homeLane(before).partition
-	d.mark.spread, d.searches.highest = d.c.Partitioning != PartitioningPerSpool, 0
+	d.mark.spread, d.searches.highest = d.c.partitioning() != perSpool, 0
 	d.tx.fence, d.storing.needed = true, true // a transaction begins with a mark, too
 	if d.c.TransactionalID != "" {
 		return
@@ -109,12 +109,12 @@ func (d *Destination) assign(batch []nib.Record) {
 // laneOf chooses the partition of a record.
 func (d *Destination) laneOf(r *nib.Record) *lane {
 	n := uint64(len(d.lanes))
-	switch d.c.Partitioning {
-	case PartitioningKeyed:
+	switch d.c.partitioning() {
+	case keyed:
 		if key := d.c.key(r); key != nil {
 			return d.lanes[d.partitionOf(key)]
 		}
-	case PartitioningRoundRobin:
+	case roundRobin:
 		if r.Seq == 0 {
 			d.choice.turn++
 			return d.lanes[d.choice.turn%n]

@@ -65,7 +65,7 @@ func TestRecordOfABatch(t *testing.T) {
 // another way.
 func TestFoundInAnotherPartition(t *testing.T) {
 	d := testLanes(3, 0)
-	d.c.Partitioning, d.searches.highest = PartitioningRoundRobin, 8
+	d.c.RoundRobin, d.searches.highest = true, 8
 	d.lanes[2].spool, d.lanes[2].present = 7, map[uint64]struct{}{6: {}, 9: {}}
 	for number, want := range map[uint64]bool{5: false, 6: true, 7: false, 8: false, 9: false} {
 		if got := d.isSettled(&nib.Record{Spool: 7, Seq: number}); got != want {
@@ -85,7 +85,7 @@ func TestFoundInAnotherPartition(t *testing.T) {
 // there is no key; a search may have found the partition of the spool.
 func TestLaneOfARecord(t *testing.T) {
 	d := testLanes(3, 0)
-	d.c.Partitioning = PartitioningRoundRobin
+	d.c.RoundRobin = true
 	for seq, want := range map[uint64]int32{3: 0, 4: 1, 5: 2} {
 		if got := d.laneOf(&nib.Record{Spool: 7, Seq: seq}).partition; got != want {
 			t.Errorf("number %d: got partition %d", seq, got)
@@ -115,7 +115,8 @@ func TestLaneOfARecord(t *testing.T) {
 			t.Errorf("partition %d: got %d, want %d", missing, got, usual)
 		}
 	}
-	d.searches.partition, d.c.Partitioning = (usual+1)%3, PartitioningKeyed
+	d.searches.partition, d.c.RoundRobin = (usual+1)%3, false
+	d.c.Key = func(*nib.Record) []byte { return nil }
 	if got := d.laneOf(&nib.Record{Spool: 7, Seq: 1}).partition; got != d.searches.partition {
 		t.Errorf("without a key: got partition %d, want %d", got, d.searches.partition)
 	}

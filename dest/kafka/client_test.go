@@ -67,7 +67,7 @@ func TestErrorAtTheEndOfTheContext(t *testing.T) {
 		{inFlight{err: context.Canceled}, errDenied, 0},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		d, err := New([]string{"127.0.0.1:1"}, "logs", Config{Partitioning: PartitioningKeyed, Key: func(*nib.Record) []byte {
+		d, err := New([]string{"127.0.0.1:1"}, "logs", Config{Key: func(*nib.Record) []byte {
 			cancel(errDenied)
 			return nil
 		}})

@@ -13,31 +13,25 @@ import (
 	"github.com/nib-log/nib/target"
 )
 
-// A Partitioning selects the partition of a record. The number of partitions is
-// determined at the first delivery; partitions that are added later are used
-// after the next start.
-type Partitioning int
+// A partitioning selects the partition of a record. It is stored in marks.
+type partitioning byte
 
-// The partitioning modes.
 const (
-	// PartitioningPerSpool writes all records with the same Spool to one
-	// partition, chosen by that number: they stay in order, and each is written
-	// exactly once even if the process is killed. A single partition takes the
-	// whole load of a process.
-	PartitioningPerSpool Partitioning = iota
-
-	// PartitioningKeyed chooses the partition by Config.Key, as Kafka's clients
-	// do. Only records of the same key are in order. After a process was
-	// killed, the next one waits for Config.TakeoverDelay and searches all
-	// partitions before it continues; a request of the killed process that a
-	// broker executes later is duplicated.
-	PartitioningKeyed
-
-	// PartitioningRoundRobin spreads records over all partitions by their
-	// number, without an order. After a kill the same applies as for
-	// PartitioningKeyed.
-	PartitioningRoundRobin
+	perSpool partitioning = iota
+	keyed
+	roundRobin
 )
+
+// partitioning returns how the partitions of records are selected.
+func (c *Config) partitioning() partitioning {
+	switch {
+	case c.Key != nil:
+		return keyed
+	case c.RoundRobin:
+		return roundRobin
+	}
+	return perSpool
+}
 
 // SASL has the credentials for the brokers. With PLAIN the password itself
 // crosses the network, so it needs TLS.
@@ -77,14 +71,29 @@ type Config struct {
 	// brokers, with at most 256 bytes. Defaults to "nib".
 	ClientID string `set:"client_id" default:"nib" doc:"name of the client in logs, metrics and quotas of brokers"`
 
-	// Partitioning defaults to PartitioningPerSpool.
-	Partitioning Partitioning
-
-	// Key returns the key of a record, for PartitioningKeyed. If it returns nil
-	// or panics, the record has no key and goes to the partition of its spool.
-	// The result may alias the record, and must be the same on each call. Key is
-	// called by several goroutines, one for each partition.
+	// Key returns the key of a record, which chooses its partition as in Kafka's
+	// clients. Only records of the same key are in order. After a process was
+	// killed, the next one waits for TakeoverDelay and searches all partitions
+	// before it continues; a request of the killed process that a broker executes
+	// later is duplicated.
+	//
+	// If Key returns nil or panics, the record has no key and goes to the
+	// partition of its spool. The result may alias the record, and must be the
+	// same on each call. Key is called by several goroutines, one for each
+	// partition.
+	//
+	// Without Key and RoundRobin, all records with the same Spool are written to
+	// one partition, chosen by that number: they stay in order, and each is
+	// written exactly once even if the process is killed. A single partition
+	// takes the whole load of a process.
+	//
+	// The number of partitions is determined at the first delivery; partitions
+	// that are added later are used after the next start.
 	Key func(*nib.Record) []byte
+
+	// RoundRobin spreads records over all partitions by their number, without an
+	// order. After a kill the same applies as with Key.
+	RoundRobin bool
 
 	// Compression is the codec of batches: "lz4", "none", "snappy", "zstd" or
 	// "gzip". Defaults to lz4: it costs about a third of a microsecond per line of
@@ -111,7 +120,7 @@ type Config struct {
 	// For consumers that read committed records only
 	// (isolation.level=read_committed), it prevents duplicates, with the
 	// exceptions in docs/kafka.md; other consumers also see aborted records. It
-	// requires PartitioningPerSpool, and costs about four more round trips for
+	// excludes Key and RoundRobin, and costs about four more round trips for
 	// each batch.
 	TransactionalID string `set:"transactional_id" default:"none" doc:"each batch is a transaction under this id"`
 
@@ -152,10 +161,7 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("nib/kafka: "+format, values...))
 		}
 	}
-	fault(c.Partitioning < PartitioningPerSpool || c.Partitioning > PartitioningRoundRobin,
-		"Partitioning is unknown: %d", c.Partitioning)
-	fault((c.Key != nil) != (c.Partitioning == PartitioningKeyed),
-		"Key without Keyed, or Keyed without Key")
+	fault(c.Key != nil && c.RoundRobin, "Key with RoundRobin: leave out one of them")
 	_, known := codecs[c.Compression]
 	fault(!known && c.Compression != "", "Compression is unknown: %q", c.Compression)
 	fault(c.MaxBatch < 0 || c.MaxBatch > maxFrame, "MaxBatch is not from 0 to %d: %d", maxFrame,
@@ -164,8 +170,8 @@ func (c Config) Validate() error {
 		maxTimeout, c.Timeout)
 	fault(len(c.ClientID) > maxClientID, "ClientID is longer than %d bytes", maxClientID)
 	fault(c.TakeoverDelay < 0, "TakeoverDelay is negative: %v", c.TakeoverDelay)
-	fault(c.TransactionalID != "" && c.Partitioning != PartitioningPerSpool,
-		"TransactionalID needs PerSpool")
+	fault(c.TransactionalID != "" && c.partitioning() != perSpool,
+		"TransactionalID with Key or RoundRobin")
 	if s := c.SASL; s != nil {
 		fault(s.Mechanism != plainText && s.Mechanism != scramSHA256 && s.Mechanism != scramSHA512,
 			"SASL has an unknown mechanism: %q", s.Mechanism)

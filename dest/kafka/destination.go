@@ -121,7 +121,7 @@ func New(brokers []string, topic string, c Config) (*Destination, error) {
 	d := &Destination{
 		c: c.withDefaults(), shared: noProducer, tx: transaction{taken: noProducer, fence: true},
 		mark: mark{
-			mode: c.Partitioning, spread: c.Partitioning != PartitioningPerSpool, place: nowhere,
+			mode: c.partitioning(), spread: c.partitioning() != perSpool, place: nowhere,
 			senders: senders{current: noProducer, previous: -1},
 		},
 		searches: searches{since: math.MaxInt64},

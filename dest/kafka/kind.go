@@ -46,10 +46,6 @@ type params struct {
 	tlsfiles.Files
 }
 
-var partitionings = map[string]Partitioning{
-	"keyed": PartitioningKeyed, "round_robin": PartitioningRoundRobin,
-}
-
 // config returns the Config.
 func (p *params) config() (Config, error) {
 	c := p.Config
@@ -57,9 +53,9 @@ func (p *params) config() (Config, error) {
 	if p.Key != "" {
 		how, c.Key = cmp.Or(how, "keyed"), KeyField(p.Key)
 	}
-	c.Partitioning = partitionings[how]
+	c.RoundRobin = how == "round_robin"
 	var errs []error
-	if (c.Partitioning == PartitioningKeyed) != (p.Key != "") {
+	if (how == "keyed") != (p.Key != "") {
 		errs = append(errs, target.Fault("partitioning", errors.New(
 			"keyed needs key=FIELD, the field of a line that is its key, and only keyed has one")))
 	}
@@ -121,7 +117,7 @@ func (p *params) Validate(t target.Target) error {
 	if topic(t) == "" || strings.Contains(topic(t), "/") {
 		return fmt.Errorf("want %s, and the topic has a slash or is empty", Kind.Forms[0])
 	}
-	if p.TransactionalID != "" && c.Partitioning != PartitioningPerSpool {
+	if p.TransactionalID != "" && c.partitioning() != perSpool {
 		return target.Fault("transactional_id",
 			errors.New("needs partitioning=per_spool, without a key"))
 	}
@@ -138,19 +134,19 @@ func (p *params) Open(t target.Target) (delivery.Destination, error) {
 		return nil, err
 	}
 	service, known := partitioningOf(t.Mark)
-	if known && p.Partitioning == "" && service != c.Partitioning {
+	if known && p.Partitioning == "" && service != c.partitioning() {
 		switch {
-		case service == PartitioningKeyed:
+		case service == keyed:
 			return nil, errors.New(
 				"its service chooses partitions by a key: add key=FIELD with the field that is " +
 					"the key, or partitioning=per_spool to put what is left into one partition " +
 					"without keys")
-		case c.Partitioning == PartitioningKeyed:
+		case c.Key != nil:
 			return nil, errors.New(
 				"its service does not choose partitions by a key: leave out key, or add " +
 					"partitioning=keyed to do so")
 		}
-		c.Partitioning = service
+		c.RoundRobin = service == roundRobin
 	}
 	return New(strings.Split(t.Host, ","), topic(t), c)
 }

@@ -29,6 +29,7 @@ func readTarget(text string) (*params, target.Target, error) {
 }
 
 // Each parameter reaches the Config, which has no other fields but OnError.
+// RoundRobin excludes a Key: see TestPartitioningOfTheService.
 func TestEveryParameterReachesTheConfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	must.Succeed(t, os.WriteFile(file, []byte("hunter2\n"), 0o600))
@@ -45,7 +46,8 @@ func TestEveryParameterReachesTheConfig(t *testing.T) {
 	must.Succeed(t, err)
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() && f.Name != "OnError" && v.Field(i).IsZero() {
+		f := v.Type().Field(i)
+		if f.IsExported() && f.Name != "OnError" && f.Name != "RoundRobin" && v.Field(i).IsZero() {
 			t.Errorf("Config.%s is not set", f.Name)
 		}
 	}
@@ -147,26 +149,26 @@ func TestFaultsOfParameters(t *testing.T) {
 func TestPartitioningOfTheService(t *testing.T) {
 	key := func(*nib.Record) []byte { return nil }
 	for _, c := range []struct {
-		service Config
+		service *Config // nil without a mark
 		options string
-		want    Partitioning
+		want    partitioning
 		err     string
 	}{
-		{Config{}, "", PartitioningPerSpool, ""},
-		{Config{Partitioning: -1}, "?key=user", PartitioningKeyed, ""}, // without a mark
-		{Config{}, "?partitioning=round_robin", PartitioningRoundRobin, ""},
-		{Config{}, "?key=user", 0, "leave out key"},
-		{Config{}, "?partitioning=keyed&key=user", PartitioningKeyed, ""},
-		{Config{Partitioning: PartitioningRoundRobin}, "", PartitioningRoundRobin, ""},
-		{Config{Partitioning: PartitioningRoundRobin}, "?partitioning=per_spool", PartitioningPerSpool, ""},
-		{Config{Partitioning: PartitioningKeyed, Key: key}, "", 0, "add key=FIELD"},
-		{Config{Partitioning: PartitioningKeyed, Key: key}, "?key=user", PartitioningKeyed, ""},
-		{Config{Partitioning: PartitioningKeyed, Key: key}, "?partitioning=per_spool", PartitioningPerSpool, ""},
+		{&Config{}, "", perSpool, ""},
+		{nil, "?key=user", keyed, ""},
+		{&Config{}, "?partitioning=round_robin", roundRobin, ""},
+		{&Config{}, "?key=user", 0, "leave out key"},
+		{&Config{}, "?partitioning=keyed&key=user", keyed, ""},
+		{&Config{RoundRobin: true}, "", roundRobin, ""},
+		{&Config{RoundRobin: true}, "?partitioning=per_spool", perSpool, ""},
+		{&Config{Key: key}, "", 0, "add key=FIELD"},
+		{&Config{Key: key}, "?key=user", keyed, ""},
+		{&Config{Key: key}, "?partitioning=per_spool", perSpool, ""},
 	} {
 		p, to, err := readTarget("kafka://127.0.0.1:1/logs" + c.options)
 		must.Succeed(t, err)
-		if c.service.Partitioning >= 0 {
-			service, err := New([]string{"127.0.0.1:1"}, "logs", c.service)
+		if c.service != nil {
+			service, err := New([]string{"127.0.0.1:1"}, "logs", *c.service)
 			must.Succeed(t, err)
 			to.Mark = service.Mark()
 			_ = service.Close()
@@ -174,16 +176,16 @@ func TestPartitioningOfTheService(t *testing.T) {
 		d, err := p.Open(to)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%v, %q: got %v, want %q", c.service.Partitioning, c.options, err, c.err)
+				t.Errorf("%+v, %q: got %v, want %q", c.service, c.options, err, c.err)
 			}
 			continue
 		}
 		if err != nil {
-			t.Errorf("%v, %q: %v", c.service.Partitioning, c.options, err)
+			t.Errorf("%+v, %q: %v", c.service, c.options, err)
 			continue
 		}
 		if got, ok := partitioningOf(d.(*Destination).Mark()); got != c.want || !ok {
-			t.Errorf("%v, %q: got %v, want %v", c.service.Partitioning, c.options, got, c.want)
+			t.Errorf("%+v, %q: got %v, want %v", c.service, c.options, got, c.want)
 		}
 		_ = d.(*Destination).Close()
 	}

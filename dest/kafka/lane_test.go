@@ -68,7 +68,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Records found by a search are settled. With PartitioningPerSpool so are those
+// Records found by a search are settled. Without Key and RoundRobin so are those
 // before the ones that it looks for, and deleted ones, but not those in
 // between, which were refused.
 func TestFoundRecordsAreSettled(t *testing.T) {
@@ -102,7 +102,7 @@ func TestFoundRecordsAreSettled(t *testing.T) {
 		l := testLane(0)
 		l.d.mark.spread = mode == "spread"
 		if mode == "round robin" {
-			l.d.c.Partitioning = PartitioningRoundRobin
+			l.d.c.RoundRobin = true
 		}
 		l.pass(finding{spool: 7, from: 12, through: 15, numbers: []uint64{12, 15}})
 		wantSettled(t, l, 10, 17, 12, 15)

@@ -13,7 +13,7 @@ import (
 // the producers that have sent records since and, if all of these are in one
 // partition and in order, the place where they begin.
 type mark struct {
-	mode    Partitioning
+	mode    partitioning
 	spread  bool // unsettled records may be in any partition
 	place   place
 	senders senders
@@ -91,7 +91,7 @@ func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	if _, valid := partitioningOf(b); !valid || be.Uint32(b[2:]) != sum {
 		return mark{spread: true, place: nowhere, senders: anySender}, false
 	}
-	m.mode, m.spread, m.senders.any = Partitioning(
+	m.mode, m.spread, m.senders.any = partitioning(
 		b[1]&^(markSpread|markAny)), b[1]&markSpread != 0, b[1]&markAny != 0
 	m.place = place{int32(be.Uint32(b[6:])), int64(be.Uint64(b[10:])), int32(be.Uint32(b[18:]))}
 	m.senders.current = producer{int64(be.Uint64(b[22:])), int16(be.Uint16(b[30:]))}
@@ -99,16 +99,16 @@ func readMark(b []byte, sum uint32) (m mark, ok bool) {
 	return m, true
 }
 
-// partitioningOf returns the Partitioning of the process that made a mark (see
+// partitioningOf returns the partitioning of the process that made a mark (see
 // [Destination.Mark]). ok is false if mark is not valid. A program that
 // delivers the records that another process has left in its spool must choose
 // the same partitions to keep their order.
-func partitioningOf(mark []byte) (p Partitioning, ok bool) {
+func partitioningOf(mark []byte) (p partitioning, ok bool) {
 	if len(mark) != markSize || mark[0] != markVersion {
 		return 0, false
 	}
-	p = Partitioning(mark[1] &^ (markSpread | markAny))
-	return p, p <= PartitioningRoundRobin
+	p = partitioning(mark[1] &^ (markSpread | markAny))
+	return p, p <= roundRobin
 }
 
 // sum identifies the topic, which is a different one after it was recreated,
@@ -119,7 +119,7 @@ func (d *Destination) sum(spool uint64) uint32 {
 }
 
 // Mark returns the state of delivery: the partitioning mode, the producer ids
-// and, with PartitioningPerSpool, the partition, the offset of the last
+// and, without Key and RoundRobin, the partition, the offset of the last
 // acknowledged record and the sequence number after it. A later process passes
 // it to Resume.
 //
@@ -149,7 +149,7 @@ func (d *Destination) SyncMark() bool {
 // the rest again from the previous place.
 func (d *Destination) advance() {
 	unreported := d.mark.spread && d.reached.seq < d.searches.highest
-	if d.c.Partitioning != PartitioningPerSpool || len(d.lanes) == 0 || unreported {
+	if d.c.partitioning() != perSpool || len(d.lanes) == 0 || unreported {
 		return
 	}
 	l := d.homeLane(d.spool)

@@ -40,7 +40,7 @@ func TestSpoolsAreSpread(t *testing.T) {
 // Decoding a mark returns the encoded one, and a mark of another topic or spool
 // is not accepted.
 func TestMarkCodec(t *testing.T) {
-	want := mark{PartitioningRoundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
+	want := mark{roundRobin, true, place{3, 4, 5}, senders{producer{6, 7}, 8, true}}
 	b := want.append(nil, 9)
 	if len(b) != markSize || markSize > 40 {
 		t.Errorf("got %d bytes", len(b))
@@ -56,7 +56,7 @@ func TestMarkCodec(t *testing.T) {
 	if _, ok := readMark(b, 10); ok {
 		t.Error("a mark of another topic is one of this topic")
 	}
-	if p, ok := partitioningOf(b); p != PartitioningRoundRobin || !ok {
+	if p, ok := partitioningOf(b); p != roundRobin || !ok {
 		t.Errorf("partitioningOf: got %v, %v", p, ok)
 	}
 }
@@ -111,7 +111,7 @@ func TestPlaceFollowsReportedRecords(t *testing.T) {
 		"in flight":             {func(_ *Destination, l *lane) { l.queue = []*inFlight{{first: 8}, {first: 9}} }, place{0, 9, 8}, true},
 		"adopted":               {func(_ *Destination, l *lane) { l.adopt(producer{5, 0}, 10) }, place{0, 9, 10}, false},
 		"nothing sent":          {func(_ *Destination, l *lane) { l.taken = time.Time{} }, place{0, 9, 10}, false},
-		"another mode":          {func(d *Destination, _ *lane) { d.c.Partitioning = PartitioningRoundRobin }, before, false},
+		"another mode":          {func(d *Destination, _ *lane) { d.c.RoundRobin = true }, before, false},
 		"not looked up":         {func(d *Destination, _ *lane) { d.lanes = nil }, before, false},
 		"spread":                {func(d *Destination, _ *lane) { d.mark.spread, d.searches.highest = true, 11 }, before, false},
 		"spread, all reported":  {func(d *Destination, _ *lane) { d.mark.spread, d.searches.highest = true, 10 }, place{0, 9, 10}, true},

@@ -23,11 +23,11 @@ const margin = time.Minute
 // numbers of batch, from the last recorded delivery to the end. It skips
 // records of other producers if the mark has the producers of the spool.
 //
-// With PartitioningPerSpool it reads one partition and does not wait. Sending
+// Without Key and RoundRobin it reads one partition and does not wait. Sending
 // continues as the same producer, whose sequence numbers a broker accepts only
 // once, so late requests of a killed process do no harm.
 //
-// With the other modes, without a mark, or with a mark of another Partitioning,
+// With one of them, without a mark, or with a mark of another partitioning,
 // records may be in any partition. Resume then waits for Config.TakeoverDelay
 // and reads all partitions. It counts only the records that it has found as
 // delivered, and fails while a partition cannot be read. With a TransactionalID
@@ -72,14 +72,14 @@ func (d *Destination) resume(ctx context.Context, b []byte, batch []nib.Record) 
 	}
 	d.spool = batch[0].Spool
 	m, _ := readMark(b, d.sum(d.spool)) // without a mark, records may be anywhere
-	m.mode = d.c.Partitioning
+	m.mode = d.c.partitioning()
 	d.mark = m
 	if d.c.TransactionalID != "" {
 		if err := d.takeID(ctx); err != nil {
 			return err
 		}
 	}
-	if d.c.Partitioning != PartitioningPerSpool || m.place.partition < 0 ||
+	if d.c.partitioning() != perSpool || m.place.partition < 0 ||
 		int(m.place.partition) >= len(d.lanes) {
 		d.mark.spread = true
 	}
@@ -126,7 +126,7 @@ func (d *Destination) searchAll(ctx context.Context, batch []nib.Record) error {
 		l.pass(found[i])
 		if through := found[i].through; through > d.searches.highest {
 			d.searches.highest = through
-			if d.c.Partitioning == PartitioningPerSpool {
+			if d.c.partitioning() == perSpool {
 				d.searches.spool, d.searches.partition = d.spool, l.partition
 			}
 		}
@@ -195,7 +195,7 @@ func (l *lane) pass(f finding) {
 		l.present[n] = struct{}{}
 	}
 	l.d.counters.add(func(s *Stats) { s.Present += found })
-	if l.d.c.Partitioning == PartitioningPerSpool && !l.d.mark.spread { // the records are in order
+	if l.d.c.partitioning() == perSpool && !l.d.mark.spread { // the records are in order
 		l.through = max(l.through, f.through)
 		l.exactFrom, l.exactTo = f.from, f.through
 		if f.deleted { // those before the first one found were sent

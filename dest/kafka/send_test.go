@@ -129,7 +129,7 @@ func TestRecordsOfABatch(t *testing.T) {
 	batch[3].Spool, batch[4].Spool, batch[5].Spool = 8, 8, 8
 	one := len(batch[0].Line) + len(batch[0].Logger) + recordOverhead // an upper bound
 	l.limit = 10 * one
-	l.d.c.Partitioning, l.d.c.Key = PartitioningKeyed, func(r *nib.Record) []byte {
+	l.d.c.Key = func(r *nib.Record) []byte {
 		if r.Seq == 6 {
 			return make([]byte, 10*one)
 		}

@@ -50,8 +50,8 @@ func TestMain(m *testing.M) {
 var modes = map[string]kafka.Config{
 	"default":       {},
 	"transactional": {TransactionalID: "tx"},
-	"round robin":   {Partitioning: kafka.PartitioningRoundRobin},
-	"keyed":         {Partitioning: kafka.PartitioningKeyed, Key: kafka.KeyField("customer")},
+	"round robin":   {RoundRobin: true},
+	"keyed":         {Key: kafka.KeyField("customer")},
 	"small batches": {MaxBatch: 10_000},
 }
 

@@ -9,6 +9,9 @@ import (
 	. "github.com/nib-log/nib/dest/kafka"
 )
 
+// isPerSpool reports whether all records of a spool are in one partition.
+func isPerSpool(c Config) bool { return c.Key == nil && !c.RoundRobin }
+
 // A producer is an id assigned by brokers, and its epoch.
 type producer struct {
 	id    int64
@@ -18,7 +21,7 @@ type producer struct {
 // A mark is a result of Destination.Mark, read independently of the code under
 // test.
 type mark struct {
-	mode        Partitioning
+	mode        byte // 0: a partition for each spool, 1: by keys, 2: round robin
 	spread, any bool
 	sum         uint32
 	partition   int32
@@ -34,7 +37,7 @@ func readMark(t testing.TB, b []byte) (m mark) {
 	if len(b) != 40 || b[0] != 2 {
 		t.Fatalf("%x is no mark", b)
 	}
-	m.mode, m.spread, m.any = Partitioning(b[1]&^(1<<7|1<<6)), b[1]&(1<<7) != 0, b[1]&(1<<6) != 0
+	m.mode, m.spread, m.any = b[1]&^(1<<7|1<<6), b[1]&(1<<7) != 0, b[1]&(1<<6) != 0
 	be := binary.BigEndian
 	m.sum, m.partition, m.offset, m.sequence = be.Uint32(b[2:]), int32(be.Uint32(b[6:])), int64(be.Uint64(b[10:])), int32(be.Uint32(b[18:]))
 	m.current = producer{int64(be.Uint64(b[22:])), int16(be.Uint16(b[30:]))}

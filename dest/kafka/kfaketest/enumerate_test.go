@@ -51,7 +51,7 @@ func refusals() (all []refusal) {
 		keys []kmsg.Key
 	}{
 		{"PerSpool", Config{}, plain},
-		{"RoundRobin", Config{Partitioning: PartitioningRoundRobin}, plain},
+		{"RoundRobin", Config{RoundRobin: true}, plain},
 		{"transactional", Config{TransactionalID: "tx"}, append(plain, kmsg.FindCoordinator, kmsg.AddPartitionsToTxn, kmsg.EndTxn)},
 	} {
 		for _, key := range m.keys {
@@ -171,7 +171,7 @@ func (r *refusal) test(t *testing.T) {
 		}
 		deliverAll(t, d, 21, 30)
 	})
-	wantSpool(t, c, 7, 30, r.conf.Partitioning == PartitioningPerSpool)
+	wantSpool(t, c, 7, 30, isPerSpool(r.conf))
 }
 
 // deliverAll delivers all records, ignoring errors of Deliver.

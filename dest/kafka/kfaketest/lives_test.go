@@ -163,7 +163,7 @@ func tens(r *nib.Record) []byte {
 // be there more often, and no other.
 func TestPartitioningChanges(t *testing.T) {
 	seeds := uint64(seed.Times(300, 30, 3))
-	modes := []Config{{}, {Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: tens}}
+	modes := []Config{{}, {RoundRobin: true}, {Key: tens}}
 	from := seed.Of(t)
 	for n := range seeds {
 		t.Run(fmt.Sprint(from+n), func(t *testing.T) {

@@ -17,12 +17,12 @@ import (
 // A caller that stores marks has stored the mark of a new producer before that
 // producer sends anything.
 func TestMarkOfANewProducerIsStoredFirst(t *testing.T) {
-	for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
+	for _, conf := range []Config{{}, {RoundRobin: true}, {TransactionalID: "tx"}} {
 		c := start(t, 3)
 		sent := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
 		d := dial(t, c, conf)
 		empty := d.Mark()
-		if m := readMark(t, empty); m.mode != conf.Partitioning {
+		if m := readMark(t, empty); (m.mode == 2) != conf.RoundRobin || m.mode == 1 {
 			t.Errorf("before the first Deliver: got %+v", m)
 		}
 		if d.SyncMark() {
@@ -111,14 +111,14 @@ func TestResumeFindsAHole(t *testing.T) {
 // partitions until everything found is settled.
 func TestSpreadEndsWhenAllIsSettled(t *testing.T) {
 	c := start(t, 3)
-	before := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
+	before := dial(t, c, Config{RoundRobin: true})
 	deliver(t, before, records(7, 1, 30))
 	after := dial(t, c, Config{})
 	window := records(7, 11, 20)
 	if n, err := after.Resume(t.Context(), before.Mark(), window); n != 10 || err != nil {
 		t.Fatalf("Resume: got %d, %v", n, err)
 	}
-	if m := readMark(t, after.Mark()); !m.spread || m.mode != PartitioningPerSpool {
+	if m := readMark(t, after.Mark()); !m.spread || m.mode != 0 {
 		t.Errorf("10 of 20 settled: got %+v; want it spread", m)
 	}
 	if n, err := after.Resume(t.Context(), nil, records(7, 21, 30)); n != 10 || err != nil {
@@ -227,7 +227,7 @@ func TestSequenceOfAnOlderBatch(t *testing.T) {
 // is out of sequence.
 func TestLateRequestRoundRobin(t *testing.T) {
 	c := start(t, 2)
-	conf := Config{Partitioning: PartitioningRoundRobin}
+	conf := Config{RoundRobin: true}
 	before := dial(t, c, conf)
 	deliver(t, before, records(7, 1, 30))
 	mark := before.Mark()

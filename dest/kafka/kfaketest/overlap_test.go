@@ -89,7 +89,7 @@ func TestOverlap(t *testing.T) {
 // batch.
 func TestOverlapAwaitsAll(t *testing.T) {
 	for _, conf := range seed.Some(t, 1, []Config{
-		{Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"},
+		{RoundRobin: true}, {TransactionalID: "tx"},
 	}) {
 		c := start(t, 3)
 		d := overlapping(t, c, conf)

@@ -35,7 +35,7 @@ func TestPerSpool(t *testing.T) {
 
 func TestRoundRobin(t *testing.T) {
 	c := start(t, 4, kfake.NumBrokers(3))
-	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
+	d := dial(t, c, Config{RoundRobin: true})
 	c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{2}, Err: kerr.NotLeaderForPartition, Count: 3})
 	deliver(t, d, records(7, 1, 400))
 	counts := map[int32]int{}
@@ -58,7 +58,7 @@ func TestKeyedAsOthers(t *testing.T) {
 		}
 		return fmt.Appendf(nil, "%s%d", strings.Repeat("k", int(r.Seq%9)), r.Seq)
 	}
-	d := dial(t, c, Config{Partitioning: PartitioningKeyed, Key: key})
+	d := dial(t, c, Config{Key: key})
 	deliver(t, d, records(7, 1, 200))
 	others := kgo.StickyKeyPartitioner(nil).ForTopic(logs)
 	for _, m := range read(t, c, logs) {
@@ -82,7 +82,7 @@ func TestKeyThatPanics(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, 3)
 			var calls atomic.Uint64
-			d := dial(t, c, Config{Partitioning: PartitioningKeyed, Key: func(r *nib.Record) []byte {
+			d := dial(t, c, Config{Key: func(r *nib.Record) []byte {
 				if panics(r.Seq, calls.Add(1)) {
 					panic("no key")
 				}
@@ -109,16 +109,14 @@ func TestValidate(t *testing.T) {
 		want string // in the error; "" for none
 	}{
 		{Config{}, ""},
-		{Config{Partitioning: PartitioningKeyed, Key: key, SASL: &SASL{Mechanism: "SCRAM-SHA-512"}}, ""},
-		{Config{Partitioning: PartitioningKeyed}, "Key"},
-		{Config{Key: key}, "Key"},
-		{Config{Partitioning: 9}, "Partitioning"},
-		{Config{Partitioning: -1}, "Partitioning"},
+		{Config{Key: key, SASL: &SASL{Mechanism: "SCRAM-SHA-512"}}, ""},
+		{Config{Key: key, RoundRobin: true}, "Key"},
+		{Config{Key: key, TransactionalID: "tx"}, "TransactionalID"},
 		{Config{Compression: "rar"}, "Compression"},
 		{Config{MaxBatch: -1}, "MaxBatch"},
 		{Config{Timeout: -1}, "Timeout"},
 		{Config{TakeoverDelay: -1}, "TakeoverDelay"},
-		{Config{TransactionalID: "tx", Partitioning: PartitioningRoundRobin}, "TransactionalID"},
+		{Config{TransactionalID: "tx", RoundRobin: true}, "TransactionalID"},
 		{Config{SASL: &SASL{Mechanism: "plain"}}, "SASL"},
 		{Config{SASL: &SASL{Mechanism: "PLAIN"}}, "clear text"},
 		{Config{SASL: &SASL{Mechanism: "PLAIN", AllowClearText: true}}, ""},

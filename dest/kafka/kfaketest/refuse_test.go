@@ -57,11 +57,11 @@ func TestAllRefusedIsHeld(t *testing.T) {
 	for _, code := range []*kerr.Error{kerr.InvalidTimestamp, kerr.InvalidRecord, kerr.MessageTooLarge, kerr.RecordListTooLarge} {
 		for _, named := range []bool{true, false} {
 			for _, n := range []uint64{1, 2, 15, 100, 3000} {
-				for _, conf := range []Config{{}, {Partitioning: PartitioningRoundRobin}, {TransactionalID: "tx"}} {
+				for _, conf := range []Config{{}, {RoundRobin: true}, {TransactionalID: "tx"}} {
 					if testing.Short() && n > 15 || !selected() {
 						continue
 					}
-					t.Run(fmt.Sprint(code.Message, named, n, conf.Partitioning, conf.TransactionalID), func(t *testing.T) {
+					t.Run(fmt.Sprint(code.Message, named, n, conf.RoundRobin, conf.TransactionalID), func(t *testing.T) {
 						c := start(t, 3)
 						heal := refuseAll(c, logs, code.Code, named)
 						reports := 0
@@ -166,7 +166,7 @@ func TestDeadLetterOnce(t *testing.T) {
 	c := start(t, 2, kfake.SeedTopics(1, "dead"))
 	refuse(c, true, 9)
 	fault := c.Fault(kfake.Fault{Keys: produce(), Topic: logs, Partitions: []int32{0}, Err: kerr.NotEnoughReplicas, Count: -1})
-	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin, DeadLetter: "dead"}) // 9 is in partition 1
+	d := dial(t, c, Config{RoundRobin: true, DeadLetter: "dead"}) // 9 is in partition 1
 	for d.Stats().DeadLettered == 0 {
 		_, _ = d.Deliver(t.Context(), records(7, 1, 10)) // partition 0 accepts nothing
 	}
@@ -188,7 +188,7 @@ func TestRejectedCountsOnce(t *testing.T) {
 		Keys: produce(), Topic: logs, Partitions: []int32{0},
 		Err: kerr.NotEnoughReplicas, Count: -1,
 	})
-	d := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
+	d := dial(t, c, Config{RoundRobin: true})
 	for range 3 {
 		// 9 is in partition 1, 2 is in partition 0.
 		res, err := d.Deliver(t.Context(), records(7, 1, 10))

@@ -57,15 +57,15 @@ func TestResume(t *testing.T) {
 		{"several partitions, no mark", 5, Config{}, false, 15},
 		{"transactional", 1, Config{TransactionalID: "tx"}, true, 15},
 		{"transactional, no mark", 3, Config{TransactionalID: "tx"}, false, 15},
-		{"round robin", 5, Config{Partitioning: PartitioningRoundRobin}, true, 15},
-		{"keyed", 5, Config{Partitioning: PartitioningKeyed, Key: firstBytes}, true, 30},
+		{"round robin", 5, Config{RoundRobin: true}, true, 15},
+		{"keyed", 5, Config{Key: firstBytes}, true, 30},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cluster := start(t, c.partitions)
 			before := dial(t, cluster, c.conf)
 			deliver(t, before, records(7, 1, 10))
 			mark := before.Mark()
-			if len(mark) > 40 || len(mark) == 0 && c.conf.Partitioning == PartitioningPerSpool {
+			if len(mark) > 40 || len(mark) == 0 && isPerSpool(c.conf) {
 				t.Fatalf("mark has %d bytes", len(mark))
 			}
 			if !c.keep {
@@ -88,7 +88,7 @@ func TestResume(t *testing.T) {
 			if c.sent < 30 { // otherwise they are there already
 				deliver(t, after, records(7, 21, 30))
 			}
-			wantSpool(t, cluster, 7, 30, c.conf.Partitioning == PartitioningPerSpool)
+			wantSpool(t, cluster, 7, 30, isPerSpool(c.conf))
 		})
 	}
 }
@@ -96,7 +96,7 @@ func TestResume(t *testing.T) {
 // TestResumeAfterTheClockWasSetBack has a process that dies after two batches,
 // between which its clock was set back: both are found.
 func TestResumeAfterTheClockWasSetBack(t *testing.T) {
-	for _, conf := range []Config{{Partitioning: PartitioningRoundRobin}, {Partitioning: PartitioningKeyed, Key: firstBytes}} {
+	for _, conf := range []Config{{RoundRobin: true}, {Key: firstBytes}} {
 		cluster := start(t, 40)
 		before := dial(t, cluster, conf)
 		deliver(t, before, records(7, 1, 10))

@@ -45,7 +45,7 @@ func TestWhereASearchBegins(t *testing.T) {
 			c := start(t, 1)
 			conf := Config{}
 			if name == "round robin" {
-				conf.Partitioning = PartitioningRoundRobin
+				conf.RoundRobin = true
 			}
 			old := records(8, 1, 100)
 			for i := range old {
@@ -100,7 +100,7 @@ func TestResumeCounts(t *testing.T) {
 // All partitions are searched once, and again for records that are more than a
 // minute older.
 func TestSearchForOlderRecords(t *testing.T) {
-	d := dial(t, start(t, 3), Config{Partitioning: PartitioningRoundRobin})
+	d := dial(t, start(t, 3), Config{RoundRobin: true})
 	for _, c := range []struct {
 		older time.Duration
 		want  uint64
@@ -311,11 +311,11 @@ func TestMarkOfAnotherPartitioning(t *testing.T) {
 	deliver(t, before, records(7, 1, 10))
 	mark := before.Mark()
 	deliver(t, before, records(7, 11, 15))
-	after := dial(t, c, Config{Partitioning: PartitioningRoundRobin})
+	after := dial(t, c, Config{RoundRobin: true})
 	if rest := resume(t, after, mark, records(7, 11, 20)); len(rest) != 5 {
 		t.Errorf("left: got %d records, want 5", len(rest))
 	}
-	if m := readMark(t, after.Mark()); !m.spread || m.mode != PartitioningRoundRobin {
+	if m := readMark(t, after.Mark()); !m.spread || m.mode != 2 {
 		t.Errorf("got %+v, want it spread", m)
 	}
 }
