@@ -26,14 +26,18 @@ type able struct {
 
 func newAble() *able {
 	return &able{
-		ping: func(d *able) error { return d.Recorder.Ping(context.Background()) },
-		size: func() (int, int) { return 10, 1000 },
-		mark: func() []byte { return []byte("mark") },
-		resume: func(d *able) (int, error) {
-			return 0, d.Recorder.Ping(context.Background())
-		},
-		fork: func(*able) (delivery.Destination, error) { return newAble(), nil },
+		ping:   func(d *able) error { return d.fault() },
+		size:   func() (int, int) { return 10, 1000 },
+		mark:   func() []byte { return []byte("mark") },
+		resume: func(d *able) (int, error) { return 0, d.fault() },
+		fork:   func(*able) (delivery.Destination, error) { return newAble(), nil },
 	}
+}
+
+// fault returns the error of a call of Deliver.
+func (d *able) fault() error {
+	_, err := d.Recorder.Deliver(context.Background(), nil)
+	return err
 }
 
 func (d *able) Ping(context.Context) error                                { return d.ping(d) }

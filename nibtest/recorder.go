@@ -20,7 +20,6 @@ var (
 	_ nib.Sink             = (*Recorder)(nil)
 	_ delivery.Destination = (*Recorder)(nil)
 	_ delivery.Flusher     = (*Recorder)(nil)
-	_ delivery.Pinger      = (*Recorder)(nil)
 )
 
 // A Recorder is a sink, and a destination of a spool, that keeps a copy of
@@ -77,14 +76,7 @@ func (rec *Recorder) Deliver(ctx context.Context, batch []nib.Record) (delivery.
 	return delivery.Result{Accepted: len(batch)}, nil
 }
 
-// Ping returns the error of FailWith.
-func (rec *Recorder) Ping(context.Context) error {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	return rec.fault()
-}
-
-// Close makes WriteRecord, Deliver and Ping fail with [delivery.ErrClosed]. The
+// Close makes WriteRecord and Deliver fail with [delivery.ErrClosed]. The
 // records stay. Reset opens the Recorder again.
 func (rec *Recorder) Close() error {
 	rec.mu.Lock()
@@ -100,8 +92,8 @@ func (rec *Recorder) Flush(context.Context) error {
 	return rec.err
 }
 
-// FailWith makes WriteRecord, Deliver, Ping and Flush fail with err and keep
-// nothing, until FailWith(nil).
+// FailWith makes WriteRecord, Deliver and Flush fail with err and keep nothing,
+// until FailWith(nil).
 func (rec *Recorder) FailWith(err error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()

@@ -93,8 +93,10 @@ func TestKindOfAnotherModule(t *testing.T) {
 			l.Warn().Msg(name)
 			must.Succeed(t, l.Close())
 			f := opened.of("one:1,two:2")
-			if want := (fakeParams{"user", 3 * time.Second, true}); f.params != want || f.to.Path != "/logs" || f.Ping(t.Context()) == nil {
-				t.Errorf("got %+v and %+v, closed %v", f.params, f.to, f.Ping(t.Context()))
+			_, err := f.Recorder.Deliver(t.Context(), nil)
+			want := fakeParams{"user", 3 * time.Second, true}
+			if f.params != want || f.to.Path != "/logs" || err == nil {
+				t.Errorf("got %+v and %+v, closed %v", f.params, f.to, err)
 			}
 			if got := f.Last(); f.Len() != 1 || !strings.Contains(got, `"message":"`+name+`"`) {
 				t.Errorf("got %q, want one line", got)

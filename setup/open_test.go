@@ -39,7 +39,8 @@ func written(p *recordtest.Recorder) string { return strings.Join(p.Lines(), "\n
 // wantFlushed checks that p was flushed once and not closed.
 func wantFlushed(t *testing.T, p *recordtest.Recorder) {
 	t.Helper()
-	if n, err := p.Flushes(), p.Ping(context.Background()); n != 1 || err != nil {
+	_, err := p.Recorder.Deliver(context.Background(), nil)
+	if n := p.Flushes(); n != 1 || err != nil {
 		t.Errorf("got %d calls of Flush, and then %v, want one and no Close", n, err)
 	}
 }

@@ -68,8 +68,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Records found by a search are settled. Without Key and RoundRobin so are those
-// before the ones that it looks for, and deleted ones, but not those in
+// Records found by a search are settled. Without Key and RoundRobin so are
+// those before the ones that it looks for, and deleted ones, but not those in
 // between, which were refused.
 func TestFoundRecordsAreSettled(t *testing.T) {
 	found := finding{spool: 7, from: 11, through: 15, numbers: []uint64{12, 13, 15},

@@ -30,9 +30,9 @@ func command(t *testing.T) string {
 }
 
 // A service that writes to all partitions is killed while one broker is down,
-// and nib relay delivers its lines before that broker is back: by the key in its
-// target, or round robin by the mark that the service has stored. Without the
-// key it refuses.
+// and nib relay delivers its lines before that broker is back: by the key in
+// its target, or round robin by the mark that the service has stored. Without
+// the key it refuses.
 func TestRelayAfterKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("in short mode, kfaketest has this case with a broker in memory")

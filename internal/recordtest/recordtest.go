@@ -81,8 +81,11 @@ func (rec *Recorder) Deliver(ctx context.Context, batch []nib.Record) (delivery.
 	rec.mu.Lock()
 	answer := rec.answer
 	rec.mu.Unlock()
-	if answer == nil || rec.Ping(ctx) != nil {
+	if answer == nil {
 		return rec.Recorder.Deliver(ctx, batch)
+	}
+	if _, err := rec.Recorder.Deliver(ctx, nil); err != nil {
+		return delivery.Result{}, err
 	}
 	res, err := answer(ctx, batch)
 	for i := range batch[:min(max(res.Accepted, 0), len(batch))] {

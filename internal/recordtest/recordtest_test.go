@@ -106,7 +106,4 @@ func TestRecorderDeliverWith(t *testing.T) {
 	if _, err := rec.Deliver(t.Context(), batch); err != failed {
 		t.Errorf("got %v, want %v", err, failed)
 	}
-	if err := rec.Ping(t.Context()); err != failed {
-		t.Errorf("Ping: got %v, want %v", err, failed)
-	}
 }
