@@ -318,7 +318,8 @@ func reports(l *Log) *string {
 
 func TestReopen(t *testing.T) {
 	o, path := fileOutput(t)
-	l := mustOpen(t, Config{Output: []string{o, "discard"}})
+	o2, path2 := fileOutput(t)
+	l := mustOpen(t, Config{Output: []string{o, "discard", o2}})
 	errText := reports(l)
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Skipf("an open file cannot be renamed here: %v", err)
@@ -329,10 +330,14 @@ func TestReopen(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
-	_ = os.Remove(path)
-	must.Succeed(t, os.Mkdir(path, 0o700))
-	if l.reopen(); !strings.HasPrefix(*errText, "nib/setup: output file:"+path) {
-		t.Errorf("got %q, want an error for the folder in place of the file", *errText)
+	for _, p := range []string{path, path2} {
+		must.Succeed(t, os.Remove(p), os.Mkdir(p, 0o700))
+	}
+	l.reopen()
+	for _, p := range []string{path, path2} {
+		if !strings.Contains(*errText, "nib/setup: output file:"+p+": ") {
+			t.Errorf("got %q, want an error for the folder in place of %s", *errText, p)
+		}
 	}
 }
 
