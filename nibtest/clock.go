@@ -26,5 +26,6 @@ type Clock struct {
 func (c *Clock) Now() time.Time { return epoch.Add(time.Duration(c.advanced.Load())) }
 
 // Advance moves the clock by d, backwards if d is negative. To a time t it is
-// moved by t.Sub(c.Now()).
+// moved by t.Sub(c.Now()). It cannot be moved to times more than 292 years from
+// 2026.
 func (c *Clock) Advance(d time.Duration) { c.advanced.Add(int64(d)) }
