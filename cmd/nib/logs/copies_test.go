@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -140,6 +141,60 @@ func TestACopyOfAFileThatWaitsIsReadBeforeIt(t *testing.T) {
 		_, bad := io.ReadFull(f, text[n:])
 		if got := string(text); errors.Join(err, bad) != nil || got != "a\nb\nc\nd\n" {
 			t.Errorf("got %q, %v", got, errors.Join(err, bad))
+		}
+	})
+}
+
+// A file that waits and is compressed is older than the files behind it.
+func TestAFileThatWaitsAndIsCompressedIsReadFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app")
+	put := func(name, text string) error { return os.WriteFile(path+name, []byte(text), 0o600) }
+	var packed strings.Builder
+	w := gzip.NewWriter(&packed)
+	_, bad := io.WriteString(w, "1\n")
+	if err := errors.Join(bad, w.Close(), put("", "1\n")); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := &follower{ctx: t.Context(), path: path}
+		defer f.Close() // only read
+		f.notice()
+		err := errors.Join(os.Remove(path), put(".2.gz", packed.String()),
+			put(".1", "2\n"), put("", "3\n"))
+		got := make([]byte, len("1\n2\n3\n"))
+		_, bad := io.ReadFull(f, got)
+		if errors.Join(err, bad) != nil || string(got) != "1\n2\n3\n" {
+			t.Errorf("got %q, %v", got, errors.Join(err, bad))
+		}
+	})
+}
+
+// More copies than may be open are made of a file that waits behind another.
+func TestSoManyCopiesAreReadBeforeTheirFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app")
+	var want strings.Builder
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(path+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want.WriteString(text)
+	}
+	put("-20261128T103000.000000Z", "0\n")
+	put("", "")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		f := &follower{ctx: ctx, path: path}
+		defer f.Close() // only read
+		f.notice()
+		for n := 1; n < maxNext+10; n++ {
+			put(fmt.Sprintf("-20261128T103000.%06dZ", n), fmt.Sprintln(n))
+		}
+		put("", "last\n")
+		got := make([]byte, want.Len())
+		if n, err := io.ReadFull(f, got); err != nil || string(got) != want.String() {
+			t.Errorf("got %q, %v", got[:n], err)
 		}
 	})
 }

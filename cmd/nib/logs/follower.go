@@ -114,12 +114,9 @@ func (f *follower) Read(p []byte) (int, error) {
 			if f.file != nil {
 				f.atEnd()
 			}
-			if f.file == nil {
-				if f.isInLine() && f.next[0].from == 0 { // the next file begins a line
-					p[0] = '\n'
-					return 1, nil
-				}
-				continue
+			if f.file == nil && f.isInLine() && f.next[0].from == 0 { // it begins a line
+				p[0] = '\n'
+				return 1, nil
 			}
 		}
 		if !f.isInLine() {
@@ -127,6 +124,9 @@ func (f *follower) Read(p []byte) (int, error) {
 			if len(f.late.lines) > 0 {
 				continue
 			}
+		}
+		if f.file == nil && len(f.next) > 0 {
+			continue
 		}
 		if err := f.wait(); err != nil {
 			return 0, err
@@ -278,13 +278,13 @@ func (f *follower) readAgain(copies []successor) {
 // is missing between the file before them, unless that has no info, and them.
 func (f *follower) copies(of *os.File, before known) (list []successor) {
 	set := f.openNew()
-	at := indexFile(set, knownFile(of).info) // it may have been renamed
+	at := indexOf(set, knownFile(of)) // it may have been renamed, and compressed
 	if n := len(set) - 1; at < 0 && n >= 0 && set[n].path == f.path {
 		at = n
 	}
 	if at >= 0 {
 		closeFiles(set[at:])
-		set = set[:at]
+		set, f.isFull = set[:at], false // no copy waits
 	}
 	isOld := func(m rotatedFile) bool { return m.file == nil }
 	opened := slices.DeleteFunc(slices.Clone(set), isOld)

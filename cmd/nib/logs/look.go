@@ -346,5 +346,5 @@ func (f *follower) isKnown(k known) bool {
 		return k.is(old) && (len(old.head) > 0 || len(k.head) == 0) &&
 			k.info.Size() >= old.info.Size()
 	}
-	return f.isOpen(k.info) || f.late.has(k.info) || slices.ContainsFunc(f.known, was)
+	return slices.ContainsFunc(f.known, was) || f.isOpen(k.info) || f.late.has(k.info)
 }
