@@ -623,3 +623,17 @@ func TestSpareThatCannotBeDeleted(t *testing.T) {
 		t.Errorf("got reports %v, want one", noted)
 	}
 }
+
+// TestCopyOfASegmentWithoutItsHeader has a segment whose header cannot be read:
+// the copier gets an error, and the process does not fault.
+func TestCopyOfASegmentWithoutItsHeader(t *testing.T) {
+	d, _ := reusing(t)
+	g := published(t, d, 1)
+	noError(t, os.Truncate(d.Name(SegmentName(1)), 0))
+	_, err := d.Copies.Make(g, segment.HeaderSize, segment.HeaderSize)
+	if !errors.Is(err, syscall.EFAULT) {
+		t.Errorf("got %v, want %v", err, syscall.EFAULT)
+	}
+	wantFiles(t, d, "no copy", SegmentName(1))
+	g.Done(nil)
+}
