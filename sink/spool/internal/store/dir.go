@@ -401,11 +401,12 @@ func IsSegmentName(name string) bool {
 	return ok
 }
 
-// NewID draws the id of a spool, or a stream.
+// NewID draws the id of a spool, or a stream. Its lower half, the label of
+// records, is no negative length: in old bytes it must not look like a claim.
 func NewID() (id uint64) {
 	for b := make([]byte, 8); id == 0; {
 		_, _ = rand.Read(b) // never fails
-		id = binary.LittleEndian.Uint64(b)
+		id = binary.LittleEndian.Uint64(b) &^ (1 << 31)
 	}
 	return id
 }

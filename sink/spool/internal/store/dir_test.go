@@ -117,6 +117,16 @@ func TestSpoolKeepsItsID(t *testing.T) {
 	}
 }
 
+// TestStreamsLookLikeNoClaim draws streams: a label that is a negative length
+// would look like a claim.
+func TestStreamsLookLikeNoClaim(t *testing.T) {
+	for range 1000 {
+		if id := NewID(); id == 0 || int32(id) < 0 {
+			t.Fatalf("got %x", id)
+		}
+	}
+}
+
 // TestNumbersOfUnusedSegments counts the numbers that segments after the last
 // used one could have used. After a loss of power their records may be gone;
 // without one they are as their process left them.
