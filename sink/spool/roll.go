@@ -147,8 +147,8 @@ func (ch *chain) wantMore() {
 func (s *Sink) drop(r *nib.Record, c segment.Cause, err error) error {
 	s.chain.stats.Logged++
 	s.chain.dropped.Add(c, r.Level, 1)
-	if s.chain.publish() != nil {
-		s.chain.wantMore() // patch stores the counts again
+	if s.chain.publish() != nil && c == segment.CauseTooLarge {
+		s.chain.wantMore() // otherwise no segment is made, after which patch stores the counts
 	}
 	return err
 }
