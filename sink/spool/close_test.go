@@ -76,7 +76,7 @@ func TestDropOldReportsWhatItCannotRead(t *testing.T) {
 	awaitNext(s) // later calls would not wait for it
 	m.Fail(vfstest.Fault{Op: vfstest.OpOpen, Path: "*" + store.SegmentExt, Err: syscall.EMFILE})
 	refused := 0
-	for n := range 1000 {
+	for n := 0; n < 1000 || reported.with("to drop it") == 0; n++ {
 		if s.WriteRecord(record(nib.LevelInfo, n, 300)) != nil {
 			refused++
 		}

@@ -222,16 +222,14 @@ func (x *spare) isCleared() bool { return x.cleared }
 func (s *Spares) Drop(keepOne bool) (dropped bool) {
 	s.mu.Lock()
 	all := slices.Clone(s.list)
+	if i := slices.IndexFunc(all, (*spare).isReady); keepOne && i >= 0 {
+		all = slices.Delete(all, i, i+1)
+	}
 	s.mu.Unlock()
 	for _, x := range all {
-		if keepOne && x.isReady() {
-			keepOne = false
-			continue
-		}
 		s.drop(x)
-		dropped = true
 	}
-	return dropped
+	return len(all) > 0
 }
 
 // drop deletes a spare.
