@@ -125,8 +125,8 @@ func appendJSON(dst []byte, l *logread.Line) []byte {
 	return append(jsonenc.AppendBytes(dst, l.Bytes()), '}')
 }
 
-// appendKey appends the key of a member of an object, of which dst has at least
-// the brace.
+// appendKey appends the key of a member to dst, which has the object up to this
+// member, and at least its brace.
 func appendKey(dst, key []byte) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
