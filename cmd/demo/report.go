@@ -99,7 +99,8 @@ func (r *result) writeRun(t term.Table) {
 		}
 		t.Row("recovery", round(slices.Max(r.kills)), from)
 	}
-	t.Row("log call", r.call.String(), "a line into the spool, fastest of 7 rounds")
+	t.Row("log call", r.call.String(),
+		fmt.Sprintf("a line into the spool, fastest of %d rounds", rounds))
 	t.Row("mallocs per line", strconv.FormatFloat(r.mallocs, 'f', -1, 64), "of the log call")
 }
 
