@@ -28,7 +28,9 @@ func Example() {
 	dir := directory()
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "app.log")
-	out, err := file.Open(path, file.Config{MaxSize: 100 << 20, MaxBackups: 7, Compress: file.Gzip(0)})
+	out, err := file.Open(path, file.Config{
+		MaxSize: 100 << 20, MaxBackups: 7, Compress: file.Gzip(0),
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -86,7 +86,7 @@ func (s *Sink) deliveryEnded() {
 	}
 	<-s.maker.made // wait until no segment is being made
 	s.chain.Lock()
-	_ = s.chain.publish() // again, if that has failed
+	_ = s.chain.publish() // counts that could not be stored before
 	s.chain.unmapped = true
 	s.chain.Unlock()
 	for _, l := range s.chain.Links {

@@ -135,7 +135,7 @@ func TestParse(t *testing.T) {
 
 // The package's slices.go has generic code of the library's compiled into it,
 // which has the same name for its answer. The directory comes before the
-// library's by name, and the last file is the one that stays.
+// library's by name, and the last file stays.
 func TestCollectOverwritten(t *testing.T) {
 	tc, dir, _ := module(t, "package m\n\nimport \"slices\"\n\nvar kept, all []int\n\nfunc F() {\n\tkept = slices.Concat(all, all)\n\tkept = make([]int, 100)\n}\n")
 	must.Succeed(t, os.Rename(filepath.Join(dir, "m.go"), filepath.Join(dir, "slices.go")))

@@ -111,7 +111,7 @@ func TestFindRefuses(t *testing.T) {
 // The go command compiles cgo's output for such a file, which is elsewhere.
 func TestFindInFilesThatUseC(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil || !build.Default.CgoEnabled {
-		t.Skip("there is no cgo here")
+		t.Skip("a file that imports C needs gcc and CGO_ENABLED=1")
 	}
 	t.Setenv("GOFLAGS", "") // with -trimpath, the cached output of cgo names the first directory
 	set, file, err := find(t, `package m
