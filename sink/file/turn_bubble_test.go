@@ -62,21 +62,22 @@ func TestRotationWithoutLocksEndsBeforeCompression(t *testing.T) {
 		s := openMem(t, m, clock, Config{
 			Compress: Gzip(0), OnError: func(err error) { t.Errorf("OnError: %v", err) },
 		})
-		compressions := 0
+		reached := 0
 		m.Fail(vfstest.Fault{
 			Op: vfstest.OpLstat, Path: "app-*-0000.log.gz", Skip: 1, Times: 1,
 			Reached: func() { // after the renaming
-				s.w.retention.compressAll()
-				compressions++
+				s.w.retention.start()
+				synctest.Wait()
+				reached++
 			},
 		})
 		writeNumbers(t, s, 0, 1)
 		must(t, s.Rotate())
 		cleaned(s)
 		must(t, s.Close())
-		if names := memFiles(t, m); compressions != 1 || len(names) != 2 {
+		if names := memFiles(t, m); reached != 1 || len(names) != 2 {
 			t.Errorf("got %d compressions, %q, want one, and one file beside the log",
-				compressions, names)
+				reached, names)
 		}
 		wantText(t, "lines", numbers(memAll(t, m)), "0")
 	})
