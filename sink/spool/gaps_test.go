@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,6 +112,40 @@ func TestWriteThatFailedIsTakenBack(t *testing.T) {
 		s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: image, Sync: SyncNever})
 		must(t, s.Flush(context.Background()))
 		checkLines(t, f.take(), 0, 6, 300)
+		if st := checkIdentity(t, s); st.Lost() > 0 {
+			t.Errorf("got %+v, want nothing lost", st)
+		}
+	}
+}
+
+// TestSegmentThatIsNotBegunIsNoGap has the last line of a segment written to
+// the segment after the next, because a write to the first one fails, and to
+// the header of the second. No number is damaged at the next start.
+func TestSegmentThatIsNotBegunIsNoGap(t *testing.T) {
+	for _, times := range []int{1, 0} { // 0 is always
+		m, f := vfstest.NewMem(nil), &far{}
+		must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+		conf := Config{
+			SegmentSize: segment.MinSize, fs: m, Sync: SyncNever, Drain: 1, OnError: func(error) {},
+		}
+		s := open(t, memDir, nil, conf)
+		must(t, s.WriteRecord(record(nib.LevelInfo, 0, 300)))
+		awaitNext(s)
+		for n, times := range []int{1, times} {
+			m.Fail(vfstest.Fault{
+				Op: vfstest.OpWrite, Path: store.SegmentName(uint64(n)+1) + "*", Times: times,
+				Err: syscall.EIO,
+			})
+		}
+		must(t, s.WriteRecord(record(nib.LevelInfo, 1, 300)))
+		if n := s.chain.active.Load().Number; n != 3 {
+			t.Errorf("the line is in segment %d, want 3", n)
+		}
+		conf.fs = m.CrashClone(vfstest.Everything)
+		must(t, s.Close())
+		s = open(t, memDir, f, conf)
+		must(t, s.Flush(context.Background()))
+		checkLines(t, f.take(), 0, 2, 300)
 		if st := checkIdentity(t, s); st.Lost() > 0 {
 			t.Errorf("got %+v, want nothing lost", st)
 		}

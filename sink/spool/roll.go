@@ -98,8 +98,8 @@ func (ch *chain) install() {
 	old.Seal()
 	_, first, _ := old.Claimed()
 	last := ch.Links[len(ch.Links)-1]
-	st := segment.Start{First: first}
-	if last.Placeholder {
+	st := segment.Start{First: first, Skipped: old.VoidsAtEnd()}
+	if first == old.First { // old has no record, and perhaps no Start
 		st.Skipped, st.Unsure = old.Skipped, old.Unsure
 	}
 	if ch.unbegun = !ch.commission(g, st); ch.unbegun {

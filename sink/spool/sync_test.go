@@ -50,8 +50,8 @@ func TestSyncAfterAWriteThatFailed(t *testing.T) {
 			s = open(t, memDir, f, Config{SegmentSize: segment.MinSize, fs: after, boot: 2})
 			must(t, s.Flush(context.Background()))
 			checkLines(t, f.take(), 0, lines, 300)
-			if st := checkIdentity(t, s); st.Lost() > 0 || st.Unfinished != 1 {
-				t.Errorf("got %+v, want nothing lost and the void claim unfinished", st)
+			if st := checkIdentity(t, s); st.Lost() > 0 || st.Unfinished > 0 {
+				t.Errorf("got %+v, want nothing lost, and no call that did not return", st)
 			}
 		})
 	}

@@ -63,6 +63,16 @@ func (v *voids) VoidsIn(from, to uint64) (n uint64) {
 	return n
 }
 
+// VoidsAtEnd returns how many numbers before the next one belong to void
+// claims: the next segment skips them. The spool's lock is held.
+func (g *Segment) VoidsAtEnd() (n uint64) {
+	_, next, _ := g.Claimed()
+	for next-n > g.First && g.VoidsIn(next-n-1, next-n) > 0 {
+		n++
+	}
+	return n
+}
+
 // HasNoWriters reports whether g has no more writers: it is sealed, and all
 // claims are committed or void. It is false if its mapping is gone.
 func (g *Segment) HasNoWriters() (is bool) {
