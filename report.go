@@ -36,7 +36,8 @@ func (l *Logger) Stats() Stats {
 		Misused:   s.misused.Load() + idleLogger.core.state.misused.Load(),
 	}
 	if w := l.core.out.lines; w != nil {
-		stats.Aborted += w.Aborted()
+		failed, aborted := w.Lost()
+		stats.Failed, stats.Aborted = stats.Failed+failed, stats.Aborted+aborted
 	}
 	return stats
 }

@@ -26,12 +26,13 @@ var ErrReentrant = errors.New("nib: a sink logs to itself without end")
 // A Writer writes one line at a time to an io.Writer, under one lock. It is
 // safe for concurrent use.
 //
-// An io.Writer that is not a file may log to the logger that writes to it. Such
-// a line cannot be written at once, since the caller itself holds the lock;
-// waiting for it would deadlock. It is queued, and the outer call writes it
-// before it releases the lock. A call whose own goroutine holds the lock has
-// put on its stack. (That may be put of another Writer. Then the line is queued
-// as well, and the holder of the lock writes it: later, but in order.)
+// An io.Writer that is not a file may log to the logger that writes to it, or
+// flushes it. Such a line cannot be written at once, since the caller itself
+// holds the lock; waiting for it would deadlock. It is queued, and the outer
+// call writes it before it releases the lock. A call whose own goroutine holds
+// the lock has put or callFlush on its stack. (That may be a method of another
+// Writer. Then the line is queued as well, and the holder of the lock writes
+// it: later, but in order.)
 type Writer struct {
 	w      io.Writer
 	file   bool          // w is an *os.File, or the stream of one, and cannot log
@@ -46,10 +47,12 @@ type Writer struct {
 	lastMu sync.Mutex // protects last
 	last   level.Traffic
 
-	queueMu sync.Mutex // protects queue; mu is released under it, once queue is empty
+	queueMu sync.Mutex // protects queue
 	queue   []queued
+	waiting atomic.Int32 // length of queue, and 1 during enqueue: who releases mu looks at it after
 	depth   atomic.Int32 // number of lines that led to the one being written
 
+	failed  atomic.Uint64 // lines of the queue that were lost in a call other than Write
 	aborted atomic.Uint64 // lines during which the writer ended the goroutine
 }
 
@@ -120,12 +123,14 @@ func (w *Writer) IsFile() bool { return w.file }
 // Flushes reports whether there is anything for Flush to do.
 func (w *Writer) Flushes() bool { return w.flush != nil }
 
-// Aborted returns the number of lines during which the writer ended its
-// goroutine.
-func (w *Writer) Aborted() uint64 { return w.aborted.Load() }
+// Lost returns the number of lines that were lost while the writer was flushed,
+// and during which the writer ended its goroutine. Write returns all others.
+func (w *Writer) Lost() (failed, aborted uint64) { return w.failed.Load(), w.aborted.Load() }
 
 // Writing reports whether the caller was called by some Writer's io.Writer.
-func Writing() bool { return usercode.Frames((*Writer).put) > 0 }
+func Writing() bool {
+	return usercode.Frames((*Writer).put) > 0 || usercode.Frames((*Writer).callFlush) > 0
+}
 
 // Flush flushes the writer if it has a Flush method, as a bufio.Writer does.
 func (w *Writer) Flush(ctx context.Context) error {
@@ -133,9 +138,14 @@ func (w *Writer) Flush(ctx context.Context) error {
 		return nil
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.flush(ctx)
+	defer w.finish()
+	return w.callFlush(ctx)
 }
+
+// callFlush marks the stack for Writing.
+//
+//go:noinline
+func (w *Writer) callFlush(ctx context.Context) error { return w.flush(ctx) }
 
 // Write writes line, and the lines that the writer itself logs during that. It
 // returns the number of lost lines, and the first error. line is not kept.
@@ -196,11 +206,14 @@ func (w *Writer) queueUp() {
 func (w *Writer) enqueue(line []byte, level int) (taken bool, err error) {
 	w.queueMu.Lock()
 	defer w.queueMu.Unlock()
+	w.waiting.Add(1)
 	if w.mu.TryLock() {
+		w.waiting.Add(-1)
 		return false, nil
 	}
 	depth := w.depth.Load() + 1
 	if depth > maxLineDepth || len(w.queue) >= maxQueue {
+		w.waiting.Add(-1)
 		return false, ErrReentrant
 	}
 	w.queue = append(w.queue, queued{bytes.Clone(line), level, depth})
@@ -210,35 +223,73 @@ func (w *Writer) enqueue(line []byte, level int) (taken bool, err error) {
 // writeAll writes line and the queue, and releases the lock, also when the
 // writer ends the goroutine.
 func (w *Writer) writeAll(line []byte, level int) (lost int, err error) {
+	defer w.unlock(&lost, &err)
+	return w.put(line, level)
+}
+
+// finish is unlock at the end of a call that has no line of its own.
+func (w *Writer) finish() {
+	var lost int
+	var err error
+	defer func() { w.failed.Add(uint64(lost)) }()
+	w.unlock(&lost, &err)
+}
+
+// unlock writes the queue and releases the lock. It adds the lost lines to
+// lost, and sets err to the first error if it is nil.
+func (w *Writer) unlock(lost *int, err *error) {
 	released := false
 	defer func() {
-		if !released {
+		if !released { // the writer has ended the goroutine
 			w.depth.Store(0)
 			w.mu.Unlock()
 		}
 	}()
-	lost, err = w.put(line, level)
 	for {
-		w.queueMu.Lock()
-		if len(w.queue) == 0 {
-			w.queue = nil
-			w.depth.Store(0)
+		next, ok := w.dequeue()
+		if !ok {
 			released = true
-			w.mu.Unlock()
-			w.queueMu.Unlock()
-			return lost, err
+			return
 		}
-		next := w.queue[0]
-		w.queue = w.queue[1:]
-		w.queueMu.Unlock()
-
-		w.depth.Store(next.depth)
 		n, putErr := w.put(next.line, next.level)
-		lost += n
-		if err == nil {
-			err = putErr
+		*lost += n
+		if *err == nil {
+			*err = putErr
 		}
 	}
+}
+
+// dequeue removes a line from the queue. If there is none, it releases the
+// lock. A line that was queued before is left to the goroutine that has taken
+// the lock, if there is one.
+func (w *Writer) dequeue() (next queued, ok bool) {
+	for {
+		if w.waiting.Load() > 0 && w.pop(&next) {
+			return next, true
+		}
+		if w.depth.Load() > 0 {
+			w.depth.Store(0)
+		}
+		w.mu.Unlock()
+		if w.waiting.Load() == 0 || !w.mu.TryLock() {
+			return next, false
+		}
+	}
+}
+
+func (w *Writer) pop(next *queued) bool {
+	w.queueMu.Lock()
+	defer w.queueMu.Unlock()
+	if len(w.queue) == 0 { // only enqueue was here
+		return false
+	}
+	*next = w.queue[0]
+	if w.queue = w.queue[1:]; len(w.queue) == 0 {
+		w.queue = nil
+	}
+	w.waiting.Add(-1)
+	w.depth.Store(next.depth)
+	return true
 }
 
 // put writes one line. The lock is held.

@@ -36,14 +36,18 @@ func (w *Writer) name() string {
 // include that write.
 func (w *Writer) traffic() level.Traffic {
 	w.lastMu.Lock()
-	defer w.lastMu.Unlock()
+	locked := false
 	for pause := time.Microsecond; pause < 50*time.Millisecond; pause *= 2 {
-		if w.mu.TryLock() {
+		if locked = w.mu.TryLock(); locked {
 			w.last = w.written
-			w.mu.Unlock()
 			break
 		}
 		time.Sleep(pause)
 	}
-	return w.last
+	last := w.last
+	w.lastMu.Unlock()
+	if locked {
+		w.finish() // calls the writer, which may call Metrics
+	}
+	return last
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -216,6 +217,65 @@ func (w *flushingWriter) Write(p []byte) (int, error) {
 		defer cancel()
 		w.err = errors.Join(w.l.Flush(ctx), w.l.Flush(context.Background()))
 		w.l.Fatal().Msg("inner") // flushes with a deadline
+	}
+	return len(p), nil
+}
+
+// TestWriterMayLogWhileItIsFlushed has a writer that logs in Flush, and writes
+// that line, fails, panics, or ends the goroutine. The line is written or
+// counted, and the lock is free.
+func TestWriterMayLogWhileItIsFlushed(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		write func() error
+		stats nib.Stats
+	}{
+		{"writes", func() error { return nil }, nib.Stats{}},
+		{"fails", func() error { return errStep }, nib.Stats{Failed: 1}},
+		{"panics", func() error { panic("step") }, nib.Stats{Failed: 1}},
+		{"ends", func() error { runtime.Goexit(); return nil }, nib.Stats{Aborted: 1}},
+	} {
+		w := &flushedWriter{inner: c.write}
+		w.l = nib.New(w, bare, nib.WithErrorHandler(func(error) {}))
+		watch(t, func() {
+			w.l.Info().Msg("outer")
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel() // it makes Flush run in a goroutine of its own, which may end
+			if err := w.l.Flush(ctx); (err != nil) != (c.name == "ends") {
+				t.Errorf("%s: Flush: %v", c.name, err)
+			}
+			w.l.Info().Msg("last")
+		})
+		got := w.l.Stats()
+		got.Misused = 0 // of other tests, too
+		if got != c.stats || w.lines != 3 {
+			t.Errorf("%s: got %d lines and %+v, want 3 and %+v", c.name, w.lines, got, c.stats)
+		}
+	}
+}
+
+// A flushedWriter logs a line when it is flushed first.
+type flushedWriter struct {
+	l              *nib.Logger
+	inner          func() error // result of Write for that line
+	lines, flushes int
+}
+
+func (w *flushedWriter) Flush() error {
+	if w.flushes++; w.flushes == 1 {
+		w.l.Info().Msg("inner")
+	}
+	return nil
+}
+
+func (w *flushedWriter) Write(p []byte) (int, error) {
+	if len(p) == 1 {
+		return 1, nil // the end of a line that was not written whole
+	}
+	if w.lines++; strings.Contains(string(p), "inner") {
+		if err := w.inner(); err != nil {
+			return 0, err
+		}
 	}
 	return len(p), nil
 }
