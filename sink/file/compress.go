@@ -107,9 +107,7 @@ func (r *retention) awaitTurn() (turn io.Closer, err error) {
 		}
 		time.Sleep(rotateStep)
 	}
-	r.mu.Lock()
-	r.failed = true
-	r.mu.Unlock()
+	r.failed.Store(true)
 	return nil, vfs.ErrLocked
 }
 

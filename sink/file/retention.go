@@ -20,11 +20,11 @@ import (
 // close the file, too.
 type retention struct {
 	*location
-	mu             sync.Mutex // protects the next five; no other lock is taken while it is held
+	mu             sync.Mutex // protects the next four; no other lock is taken while it is held
 	running, again bool
-	failed         bool // something remains to be done
 	retryAt        int64
 	pause          int64
+	failed         atomic.Bool // something remains to be done
 	quit           atomic.Bool // do not compress any more files
 	done           sync.WaitGroup
 }
@@ -40,7 +40,7 @@ const (
 func (r *retention) retry(now int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.failed && !r.running && now >= r.retryAt {
+	if r.failed.Load() && !r.running && now >= r.retryAt {
 		r.run()
 	}
 }
@@ -78,9 +78,7 @@ func (r *retention) repeat() {
 		}
 	}()
 	for !ended {
-		r.mu.Lock()
-		r.failed = false
-		r.mu.Unlock()
+		r.failed.Store(false)
 		r.apply()
 		ended = r.ends()
 	}
@@ -95,7 +93,7 @@ func (r *retention) ends() bool {
 		return false
 	}
 	r.running = false
-	if r.failed {
+	if r.failed.Load() {
 		r.delay()
 	} else {
 		r.pause = 0
@@ -105,7 +103,7 @@ func (r *retention) ends() bool {
 
 // delay delays the next attempt. mu is held.
 func (r *retention) delay() {
-	r.failed = true
+	r.failed.Store(true)
 	r.pause = min(max(2*r.pause, firstRetention), longestRetention)
 	r.retryAt = r.c.clock.mono() + r.pause
 }
@@ -164,9 +162,7 @@ func (r *retention) compressAll() {
 // complain reports an error of the goroutine, which is then restarted after a
 // pause.
 func (r *retention) complain(op string, err error) {
-	r.mu.Lock()
-	r.failed = true
-	r.mu.Unlock()
+	r.failed.Store(true)
 	r.errors.reportNow(op, err)
 }
 
