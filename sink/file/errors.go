@@ -110,8 +110,6 @@ type reportKey struct{ op, reason string }
 func root(err error) error {
 	for {
 		switch e := err.(type) {
-		case *compressorError:
-			return err
 		case interface{ Unwrap() []error }:
 			err = e.Unwrap()[0] // the result of errors.Join wraps at least one error
 		case interface{ Unwrap() error }:

@@ -96,15 +96,6 @@ func (d *destination) share() {
 	}
 }
 
-// lockError records err as a failure of the file, unless it is ErrLocked or
-// ErrUnsupported: then the file stays as it is.
-func (d *destination) lockError(err error) error {
-	if err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	return d.w.fail("lock", err)
-}
-
 // readError records err as a failure of the file, unless it is io.EOF: the file
 // has just become shorter.
 func (d *destination) readError(err error) error {
@@ -127,8 +118,11 @@ func (d *destination) truncateHoled(batch []nib.Record) error {
 		return d.readError(err)
 	}
 	defer d.share()
-	if err := d.w.file.Lock(vfs.Exclusive); err != nil {
-		return d.lockError(err)
+	switch err := d.w.file.Lock(vfs.Exclusive); {
+	case err == vfs.ErrLocked || errors.Is(err, errors.ErrUnsupported):
+		return nil // the file stays as it is
+	case err != nil:
+		return d.w.fail("lock", err)
 	}
 	if now, err := d.w.file.Stat(); err != nil || now.Size != info.Size {
 		return nil
