@@ -26,12 +26,12 @@ type params struct {
 	Sync     string `set:"sync" is:"never|flush|always" default:"never" doc:"when the disk is waited for"`
 }
 
-// config returns the Config without the parameters that Validate rejects.
+// config returns the Config that the parameters make.
 func (p *params) config() Config {
 	c := p.Config
 	c.Sync = map[string]SyncPolicy{"flush": SyncFlush, "always": SyncAlways}[p.Sync]
 	if p.Zone != "" {
-		c.Zone, _ = time.LoadLocation(p.Zone) // parsed before
+		c.Zone, _ = time.LoadLocation(p.Zone) // the parameter was checked: is:"zone"
 	}
 	if p.Compress == "gzip" {
 		c.Compress = Gzip(0)

@@ -132,7 +132,7 @@ func (n naming) parsePlain(name string) (t time.Time, seq int, ok bool) {
 	}
 	t, _ = time.Parse(stamp, rest[:len(stamp)]) // after an error the name is another one
 	seq, _ = strconv.Atoi(rest[len(stamp)+1:])
-	n.lumberjack = false
+	n.lumberjack = false // in this copy, for name
 	return t, seq, seq >= 0 && n.name(t, seq) == name
 }
 

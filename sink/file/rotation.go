@@ -53,7 +53,7 @@ func (r *rotation) begin(t time.Time) {
 	r.due = r.next(from)
 }
 
-// left returns the time that the schedule leaves the file.
+// untilDue returns the time until the schedule ends the file.
 func (r *rotation) untilDue(now time.Time, empty bool) int64 {
 	next := r.next(now)
 	if empty || next.Before(r.due) { // nothing to rotate, or the clock was set back
