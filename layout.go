@@ -112,18 +112,10 @@ type layoutKey struct {
 
 func (l *Layout) setDefaults() {
 	for _, k := range l.keys() {
-		if *k.key == "" {
-			*k.key = k.standard
-		}
+		*k.key = cmp.Or(*k.key, k.standard)
 	}
-	for _, x := range []struct {
-		value    *string
-		standard string
-	}{{&l.TraceKey, "trace_id"}, {&l.SpanKey, "span_id"}, {&l.TimeFormat, defaultTimeFormat}} {
-		if *x.value == "" {
-			*x.value = x.standard
-		}
-	}
+	l.TraceKey, l.SpanKey = cmp.Or(l.TraceKey, "trace_id"), cmp.Or(l.SpanKey, "span_id")
+	l.TimeFormat = cmp.Or(l.TimeFormat, defaultTimeFormat)
 }
 
 // TraceKeys returns the keys of the ids of a trace and a span in the layout of
