@@ -13,8 +13,8 @@ type groups struct {
 
 func (g *groups) any() bool { return g.closing != "" || g.pending != "" }
 
-// with returns g and one more group inside. It may set boundFlags of l.
-func (g groups) with(l *Logger, name string) groups {
+// add adds a pending group inside g, which are the groups of the new Logger l.
+func (g *groups) add(l *Logger, name string) {
 	e := l.builder()
 	e.buf = append(e.buf, g.pending...)
 	e.beginField(name)
@@ -24,7 +24,6 @@ func (g groups) with(l *Logger, name string) groups {
 	g.pending, g.pendingClosing = string(e.buf), g.pendingClosing+"}"
 	l.boundFlags |= e.flags & hasErrorKey
 	e.release()
-	return g
 }
 
 // bound returns g after fields have been bound in the innermost group: no group

@@ -302,7 +302,7 @@ func (l *Logger) WithGroup(name string) *Logger {
 		return l
 	}
 	n := *l
-	n.groups = l.groups.with(&n, name)
+	n.groups.add(&n, name)
 	return n.seal()
 }
 
