@@ -200,20 +200,14 @@ func (c *core) callSink(r *Record) (err error) {
 
 // reportLost counts and reports lines that were not written.
 func (c *core) reportLost(n int, err error) {
-	if c.isReentrant(err) {
-		c.state.reentrant.Add(uint64(n))
-	} else {
-		c.state.failed.Add(uint64(n))
-	}
-	c.report(err)
-}
-
-// isReentrant reports whether a sink's error is or wraps ErrReentrant.
-func (c *core) isReentrant(err error) (is bool) {
+	count := &c.state.failed
 	_, _ = callUser("the error of a sink", c.state.lose, func() {
-		is = errors.Is(err, linewriter.ErrReentrant)
+		if errors.Is(err, linewriter.ErrReentrant) {
+			count = &c.state.reentrant
+		}
 	})
-	return is
+	count.Add(uint64(n))
+	c.report(err)
 }
 
 // fill fills the Record of the finished line.
