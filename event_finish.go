@@ -180,8 +180,10 @@ func (e *Event) completeAndAct(msg string) {
 // fields of hooks, the ends of groups, a stack.
 func (e *Event) addEpilogue(msg string) {
 	c := e.log.core
-	if len(c.hooks) > 0 && e.flags&muted == 0 {
-		e.runHooks(msg)
+	if e.flags&muted == 0 {
+		for _, h := range c.hooks { // all of them, whichever panics
+			e.run(func(e *Event) { h.Run(e, e.level, msg) })
+		}
 	}
 	if e.log.groups.any() {
 		e.closeGroups()

@@ -119,7 +119,7 @@ func (e *Event) enter(limit int32, place flags) (s scope, why string) {
 // largeText stands in the place of what does not fit into a line.
 const largeText = "!ERROR: too large"
 
-// isFull reports whether the line has reached core.sizeLimit, and lets edit
+// isFull reports whether the line has reached core.sizeLimit, and lets edits
 // shorten it then. Without this limit, a value with many references to the same
 // parts, which is small in memory, would be expanded without end.
 func (p *parts) isFull() bool {
@@ -130,7 +130,7 @@ func (p *parts) isFull() bool {
 	return true
 }
 
-// Cut implements plan.Line.
+// Cut implements the Event of a plan.Line.
 func (p *parts) Cut() { p.flags |= tooLarge }
 
 // leave ends a level, unless the event has been aborted.
@@ -161,13 +161,6 @@ func (e *Event) run(f func(*Event)) {
 	e.leave(s)
 	if text != "" {
 		e.str(panicKey, text)
-	}
-}
-
-// runHooks runs all hooks, whichever of them panics.
-func (e *Event) runHooks(msg string) {
-	for _, h := range e.log.core.hooks {
-		e.run(func(e *Event) { h.Run(e, e.level, msg) })
 	}
 }
 
