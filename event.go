@@ -71,8 +71,8 @@ type Event struct {
 // memory is kept for the next line.
 type memory struct {
 	second, fieldSecond jsonenc.SecondCache // caches for the line's time and for time fields
-	scratch             []byte              // formatted messages; the second buffer of edit
-	edited              *jsonread.Scratch   // memory of edit
+	scratch             []byte              // formatted messages; the second buffer of edits
+	edited              *jsonread.Scratch   // memory of edits
 	line                plan.Line           // writes parts of the values that plans encode
 	keys                []string            // keys being sorted; used as a stack by nested maps
 	pcs                 []uintptr           // program counters collected by Stack

@@ -169,9 +169,9 @@ func (p *parts) state() plan.State {
 	return plan.State{Depth: maxDepth - int(p.depth), Line: &p.line}
 }
 
-// AppendPart implements plan.Line. v is part of a value that a plan is
-// encoding. If the plan runs under guard, inValue forbids fields: AppendPart
-// allows them, in dst, until it returns.
+// AppendPart implements the Event of a plan.Line. v is part of a value that a
+// plan is encoding. If the plan runs under guard, inValue forbids fields:
+// AppendPart allows them, in dst, until it returns.
 func (p *parts) AppendPart(dst []byte, v any, depth int) []byte {
 	e := (*Event)(p)
 	line, outer, reserved, place := e.buf, e.depth, e.reservedBits, e.flags&inPlace

@@ -95,7 +95,7 @@ var prepareIdle func() // set by init in logger.go
 func (l *Logger) discards() bool { return l == nil || l.core == nil }
 
 // misused counts a wrong call and reports it, unless it was on an idle event of
-// a release build, which has no logger.
+// a release build, whose logger is idleLogger.
 func (e *Event) misused(what string) {
 	c := e.log.core
 	c.state.misused.Add(1)
