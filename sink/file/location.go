@@ -121,11 +121,10 @@ func (l *location) holdLock(f vfs.File, path string) error {
 	if err := validateFile(info); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	named, err := l.fs.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID {
-		return errMoved
+	if named, err := l.isNamed(path, info.ID); named || err != nil {
+		return err
 	}
-	return err
+	return errMoved
 }
 
 // validateDir rejects a directory of another user, who could replace the log by

@@ -95,12 +95,11 @@ func (l *liveFile) hold(f vfs.File) (vfs.Info, error) {
 	if err != nil {
 		return vfs.Info{}, err
 	}
-	named, err := l.fs.Lstat(l.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && named.ID != info.ID:
-		return vfs.Info{}, errMoved
+	switch named, err := l.isNamed(l.path, info.ID); {
 	case err != nil:
 		return vfs.Info{}, err
+	case !named:
+		return vfs.Info{}, errMoved
 	case lockErr == vfs.ErrLocked: // not held for a compression: the file would have another name
 		return vfs.Info{}, errInUse
 	}
