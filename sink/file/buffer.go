@@ -121,14 +121,14 @@ func (s *Sink) flushLate() {
 }
 
 // pending returns the number of lines in the buffer. The lock of the sink is
-// held.
+// held, so none are being written.
 func (s *Sink) pending() uint64 {
 	if s.buffer == nil {
 		return 0
 	}
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
-	return uint64(s.buffer.fill.Lines() + s.w.out.Lines())
+	return uint64(s.buffer.fill.Lines())
 }
 
 // setDirect sets whether lines are written directly.

@@ -29,7 +29,7 @@ type writer struct {
 	dropped  loss.Tally
 	reported loss.Tally // counts that a notice has reported
 	head     head
-	out      linebatch.Batch // lines of a buffer or a delivery that are being written
+	out      linebatch.Batch // lines being written; empty while the lock is free
 }
 
 // needsSlowPath reports whether the next line must take the slow path.
