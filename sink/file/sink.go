@@ -172,10 +172,9 @@ func (s *Sink) flush() error {
 	return err
 }
 
-// rotateTimeout is how long Rotate waits while another process rotates.
 const (
-	rotateTimeout = 10 * time.Second
-	rotateStep    = time.Millisecond
+	rotateTimeout = 10 * time.Second // how long Rotate waits while another process rotates
+	rotateStep    = time.Millisecond // pause between two attempts to get a lock, here and elsewhere
 )
 
 // Rotate ends the file and starts a new one, unless the file is empty or
