@@ -10,8 +10,8 @@ import (
 	"github.com/nib-log/nib/internal/jsonenc"
 )
 
-// The exported methods are small enough to be inlined: on a nil Event they cost
-// one comparison at the call site. The unexported ones do the work.
+// Methods that only call an unexported one, such as Str, are small enough to be
+// inlined: on a nil Event they cost one comparison at the call site.
 
 // Str adds a string. It is escaped so that no reader mistakes part of it for a
 // line, a terminal command or another field.
