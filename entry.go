@@ -29,7 +29,7 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 	var pc uintptr
 	if l.core.caller {
 		if callsite.HasFast() {
-			pc = callsite.Fast()
+			pc = callsite.Fast() // the caller of this function: no helper can call it
 		} else {
 			pc = callsite.PC(0)[0]
 		}
@@ -37,7 +37,7 @@ func (l *Logger) LogAttrs(ctx context.Context, level Level, msg string, attrs ..
 	e := l.begin(level, &beginOptions{pc: pc, msg: &msg})
 	e.Ctx(ctx)
 	e.attrs(attrs)
-	e.finish(msg, plainMessage)
+	e.finish(msg, withMessage)
 }
 
 // AtDepth starts an event for another front end that has already checked the
@@ -154,7 +154,7 @@ func (w stdWriter) Write(p []byte) (int, error) {
 		if stack != nil {
 			e.addStack(stack)
 		}
-		e.finish(msg, plainMessage)
+		e.finish(msg, withMessage)
 	}
 	if !l.mayLog(level, pc) {
 		write()

@@ -14,7 +14,7 @@ import (
 // 0 allocs.
 func (e *Event) Msg(msg string) {
 	if e != nil {
-		e.finish(msg, plainMessage)
+		e.finish(msg, withMessage)
 	}
 }
 
@@ -30,7 +30,7 @@ func (e *Event) Send() {
 	}
 	msg := e.message
 	e.message, e.flags = "", e.flags&^isEntry
-	e.finish(msg, plainMessage)
+	e.finish(msg, withMessage)
 }
 
 // Msgf writes the line with a message that package fmt formats. fmt overflows
@@ -47,7 +47,7 @@ func (e *Event) Msgf(format string, args ...any) {
 	text, done := shortfmt.Append(e.scratch[:0], format, args)
 	if done && e.log.plain && e.flags&(thenPanic|thenExit) == 0 && cap(text) <= keepSize {
 		e.scratch = text
-		e.finish(jsonenc.View(text), plainMessage)
+		e.finish(jsonenc.View(text), withMessage)
 		return
 	}
 	e.scratch = nil // a nested use of the event must not overwrite text
@@ -74,7 +74,7 @@ func (e *Event) MsgFunc(f func() string) {
 	if f != nil {
 		msg = e.callText(f)
 	}
-	e.finish(msg, plainMessage)
+	e.finish(msg, withMessage)
 }
 
 // finishable reports whether the line may be written now: not if the event is
@@ -91,7 +91,7 @@ func (e *Event) finishable() bool {
 	return false
 }
 
-const noMessage, plainMessage = false, true // whether finish adds its message
+const noMessage, withMessage = false, true // whether finish adds its message
 
 // finish completes a line, writes it, and then panics or exits for Panic and
 // Fatal. For a plain line it contains the code of complete, write to

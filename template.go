@@ -102,7 +102,7 @@ func (t *Template[T]) Log(ctx context.Context, l *Logger, v *T) {
 		e.renameReserved(from, form.clash)
 	}
 	if !e.log.plain || form.message == "" || e.flags&hasMessage != 0 {
-		e.finish(t.msg, plainMessage)
+		e.finish(t.msg, withMessage)
 		return
 	}
 	at := len(e.buf) + len(form.format.messageKey)
