@@ -39,13 +39,7 @@ func (w *writer) needsSlowPath() bool {
 }
 
 // write writes the line of r, or drops it.
-func (w *writer) write(r *nib.Record) error {
-	err := w.tryWrite(r.Line)
-	if err != nil && w.mayRetry() {
-		err = w.retryLine(r.Line, err)
-	}
-	return w.account(r, err)
-}
+func (w *writer) write(r *nib.Record) error { return w.retryAndCount(r, w.tryWrite(r.Line)) }
 
 func (w *writer) tryWrite(line []byte) error {
 	err := w.ready(int64(len(line)))
@@ -76,24 +70,18 @@ func (w *writer) finish(r *nib.Record, n int, err error) error {
 	if isWhole(n, len(r.Line)) {
 		err = nil
 	}
+	return w.retryAndCount(r, err)
+}
+
+// retryAndCount writes the line of r once more if err is not nil, and counts it
+// as written, or as lost because of the error that it returns.
+func (w *writer) retryAndCount(r *nib.Record, err error) error {
 	if err != nil && w.mayRetry() {
-		err = w.retryLine(r.Line, err)
+		first := err
+		if err = w.tryWrite(r.Line); err == nil {
+			w.errors.announce("write", first) // no call returns it
+		}
 	}
-	return w.account(r, err)
-}
-
-// retryLine writes line once more after err. If it succeeds, no call returns
-// err.
-func (w *writer) retryLine(line []byte, err error) error {
-	again := w.tryWrite(line)
-	if again == nil {
-		w.errors.announce("write", err)
-	}
-	return again
-}
-
-// account counts the line of r as written, or as lost because of err.
-func (w *writer) account(r *nib.Record, err error) error {
 	if err != nil {
 		w.dropped[w.causeOf(err)][level.Row(int(r.Level))]++
 		return err
