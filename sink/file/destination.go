@@ -80,7 +80,15 @@ func (s *Sink) Deliver(ctx context.Context, batch []nib.Record) (delivery.Result
 func (s *Sink) Mark() []byte {
 	s.mu.Lock()
 	defer s.unlock()
-	return s.dest.mark()
+	d := &s.dest
+	if !d.marking {
+		d.beginMarking()
+		d.moveToEnd()
+	}
+	if d.mayClaim() {
+		d.claims.Begin()
+	}
+	return d.claims.Mark(d.position).Bytes()
 }
 
 // SyncMark reports whether the result of Mark must be on disk before Deliver is
@@ -121,18 +129,6 @@ func (s *Sink) Fork() (delivery.Destination, error) {
 		return nil, err
 	}
 	return other, nil
-}
-
-// mark is Mark under the lock of the sink.
-func (d *destination) mark() []byte {
-	if !d.marking {
-		d.beginMarking()
-		d.moveToEnd()
-	}
-	if d.mayClaim() {
-		d.claims.Begin()
-	}
-	return d.claims.Mark(d.position).Bytes()
 }
 
 // beginMarking is called before a spool stores the position.
