@@ -80,7 +80,7 @@ func (s captureSink) WriteRecord(r *nib.Record) error {
 	if !s.to.take(r) {
 		return nil
 	}
-	return s.to.Rec.WriteRecord(r) // may call a function of WriteWith, which may block or log
+	return s.to.Rec.WriteRecord(r)
 }
 
 // take shows the line of r or holds it back. It returns false if the test has

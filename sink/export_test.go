@@ -29,3 +29,10 @@ func (g *suppressor) Stats() SuppressionStats {
 	s.Taken = s.Passed + s.Suppressed
 	return s
 }
+
+func (b *byLevel) total() (n uint64) {
+	for i := range b {
+		n += b[i].Load()
+	}
+	return n
+}

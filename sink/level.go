@@ -21,13 +21,6 @@ func levelAt(i int) nib.Level { return nib.Level(level.At(i)) }
 // byLevel counts lines by level.
 type byLevel [levels]atomic.Uint64
 
-func (b *byLevel) total() (n uint64) {
-	for i := range b {
-		n += b[i].Load()
-	}
-	return n
-}
-
 func (b *byLevel) metrics(l *metrics.Samples, name, help string) {
 	for i := range b {
 		l.Counter(name, help, float64(b[i].Load()), level.Label(i, nil)...)

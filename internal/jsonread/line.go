@@ -26,7 +26,6 @@ const (
 	equals      = '=' * all01
 	commas      = ',' * all01
 	braces      = '}' * all01
-	opening     = '{' * all01
 	fullWidths  = fullWidth * all01
 )
 

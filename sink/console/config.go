@@ -57,10 +57,9 @@ type Config struct {
 
 // The defaults, and an upper bound against mistyped widths.
 const (
-	defaultTimeFormat   = "15:04:05.000"
-	defaultMessageWidth = 40
-	maxMessageWidth     = 1000
-	maxWidth            = 10_000
+	defaultTimeFormat = "15:04:05.000"
+	maxMessageWidth   = 1000
+	maxWidth          = 10_000
 )
 
 // Validate returns every error in c, joined, or nil.
