@@ -56,18 +56,33 @@ func fromLog(r *slog.Record) bool {
 func logWriterOnStack() bool {
 	var pcs [32]uintptr
 	for _, pc := range pcs[:runtime.Callers(2, pcs[:])] {
-		f := runtime.FuncForPC(pc - 1)
-		if f == nil || !strings.HasPrefix(f.Name(), "log/slog.(*") {
-			continue
+		t := receivers.Get(pc)
+		if t == nil {
+			t = receivers.Put(pc, receiverOf(pc))
 		}
-		switch name := f.Name()[len("log/slog.(*"):]; {
-		case strings.HasPrefix(name, "handlerWriter)"):
-			return true
-		case strings.HasPrefix(name, "Logger)"):
-			return false
+		if *t != "" {
+			return *t == logWriter
 		}
 	}
 	return false
+}
+
+// receivers has the type of slog whose method a frame belongs to, by return
+// address: logWriter, slogLogger, or "" for all others. To look for a name
+// takes longer than to write a line.
+var receivers callsite.Table[string]
+
+const logWriter, slogLogger = "log/slog.(*handlerWriter)", "log/slog.(*Logger)"
+
+func receiverOf(pc uintptr) string {
+	if f := runtime.FuncForPC(pc - 1); f != nil {
+		for _, t := range []string{logWriter, slogLogger} {
+			if strings.HasPrefix(f.Name(), t) {
+				return t
+			}
+		}
+	}
+	return ""
 }
 
 // maxWait is how long package log, which holds its lock, waits for user code
