@@ -112,6 +112,9 @@ func (m *memory) crashClone(pick func(n int) int) *memory {
 	// Sorted, so that a seed means one outcome.
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		n := kept[name]
+		if c.durable[filepath.Dir(name)] == nil && filepath.Dir(name) != name {
+			continue // its directory is lost
+		}
 		if clones[n] == nil {
 			clones[n] = n.crash(pick)
 		}

@@ -96,6 +96,20 @@ func TestCrashKeepsWhatWasSynced(t *testing.T) {
 	}
 }
 
+// TestCrashLosesADirectoryWithItsFiles syncs a directory whose own name is not
+// synced.
+func TestCrashLosesADirectoryWithItsFiles(t *testing.T) {
+	m := newMem(t)
+	must(t, m.MkdirAll("/new/inner", 0o700))
+	write(t, open(t, m, "/new/inner/x", appending), "x")
+	must(t, m.SyncDir("/new/inner"), m.SyncDir("/"))
+	after := m.CrashClone(Nothing)
+	must(t, after.MkdirAll("/new/inner", 0o700))
+	if names, err := after.ReadDir("/new/inner"); err != nil || len(names) > 0 {
+		t.Errorf("got %q, %v, want a new directory", names, err)
+	}
+}
+
 // TestCrashTearsTheTail collects the possible outcomes for 3 unsynced bytes.
 func TestCrashTearsTheTail(t *testing.T) {
 	m := newMem(t)

@@ -23,6 +23,7 @@ func copying(t *testing.T) (*Dir, *vfstest.Mem) {
 	t.Helper()
 	m := vfstest.NewMem(nil)
 	d, _ := opened(t, m, 1)
+	noError(t, d.SyncNames())
 	d.Copies.OnRemoved(func() {})
 	d.Spares.Allow(true)
 	t.Cleanup(func() {
