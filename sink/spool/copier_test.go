@@ -3,13 +3,11 @@
 package spool
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -17,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nib-log/nib"
-	"github.com/nib-log/nib/delivery"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
 	"github.com/nib-log/nib/sink/spool/internal/store"
@@ -36,99 +33,6 @@ func memNames(t testing.TB, m *vfstest.Mem, ext string) (names []string) {
 		}
 	}
 	return names
-}
-
-// TestSyncedLinesSurvivePowerLoss cuts the power at random moments, with a
-// destination that is up or down, several times in one spool. Each line below
-// the watermark is delivered before or after, and no line that was not logged.
-func TestSyncedLinesSurvivePowerLoss(t *testing.T) {
-	promised, lucky := 0, 0
-	for seed := range 4 * images() {
-		p, l := powerLossOnce(t, seed)
-		promised, lucky = promised+p, lucky+l
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
-		}
-	}
-	t.Logf("%d images, %d lines were promised and %d were not but are there", 4*images(), promised, lucky)
-	if promised == 0 && !testing.Short() {
-		t.Error("nothing was promised")
-	}
-}
-
-func powerLossOnce(t *testing.T, seed uint64) (promised, lucky int) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	m := vfstest.NewMem(nil)
-	must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
-	delivered := map[string]int{}
-	logged, owed := 0, []int(nil) // owed are the lines that must arrive
-	for boot := range uint64(2 + rng.IntN(2)) {
-		f, mood := &far{}, rand.New(rand.NewPCG(seed, 5+boot))
-		f.set(func(_ context.Context, batch []nib.Record) (delivery.Result, error, bool) {
-			if mood.IntN(3) == 0 {
-				return delivery.Result{}, errDown, true
-			}
-			return delivery.Result{Accepted: mood.IntN(len(batch) + 1)}, nil, false
-		})
-		s, err := Open(memDir, maybeEager(f, mood), Config{SegmentSize: segment.MinSize, fs: m, boot: boot + 1, tick: time.Microsecond, slow: eventTimeout,
-			SyncDelay: time.Duration(1 + rng.IntN(int(time.Millisecond))), Drain: time.Nanosecond})
-		if err != nil {
-			t.Fatalf("Open refuses: %v", err)
-		}
-		first := s.chain.opened
-		begin := logged
-		for range rng.IntN(300) {
-			must(t, s.WriteRecord(record(nib.LevelInfo, logged, 20+rng.IntN(1000))))
-			logged++
-			if rng.IntN(50) == 0 {
-				must(t, s.Sync(context.Background()))
-			}
-		}
-		synced := s.synced()
-		var after *vfstest.Mem
-		f.mu.Lock() // deliveries from now on are not in the image
-		done := f.lines
-		for _, line := range done {
-			delivered[string(line[:bytes.IndexByte(line, ',')])]++
-		}
-		after = m.CrashClone(rng.IntN)
-		f.mu.Unlock()
-		_ = s.Close()               // its changes are not in the image either
-		synced -= s.Stats().Notices // notices have numbers, too
-		for n := begin; n < logged && first+uint64(n-begin) < synced; n++ {
-			owed = append(owed, n)
-		}
-		m = after
-	}
-	deliverRest(t, m, delivered)
-	for _, n := range owed {
-		if delivered[fmt.Sprintf(`{"n":%d`, n)] == 0 {
-			t.Errorf("line %d of %d was synced and is lost", n, logged)
-		}
-	}
-	if len(delivered) > logged {
-		t.Errorf("%d lines arrived, and %d were logged", len(delivered), logged)
-	}
-	return len(owed), len(delivered) - len(owed)
-}
-
-// deliverRest opens the spool in m, and counts the delivered lines.
-func deliverRest(t *testing.T, m *vfstest.Mem, delivered map[string]int) {
-	t.Helper()
-	f := &far{}
-	s, err := Open(memDir, f, Config{SegmentSize: segment.MinSize, fs: m, boot: 99})
-	if err != nil {
-		t.Fatalf("Open refuses: %v", err)
-	}
-	must(t, s.Flush(context.Background()), s.Close())
-	checkIdentity(t, s)
-	for i, line := range f.take() {
-		delivered[string(line[:bytes.IndexByte(line, ',')])]++
-		if i > 0 && f.seqs[i] <= f.seqs[i-1] {
-			t.Errorf("number %d after %d", f.seqs[i], f.seqs[i-1])
-		}
-	}
 }
 
 // TestCopyGoesWithItsSegment checks the files of a spool that is filled and
