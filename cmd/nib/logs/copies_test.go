@@ -145,28 +145,34 @@ func TestACopyOfAFileThatWaitsIsReadBeforeIt(t *testing.T) {
 	})
 }
 
-// A file that waits and is compressed is older than the files behind it.
+// A file that waits and is compressed is older than the files behind it, also
+// if the compressed file was deleted since.
 func TestAFileThatWaitsAndIsCompressedIsReadFirst(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "app")
-	put := func(name, text string) error { return os.WriteFile(path+name, []byte(text), 0o600) }
 	var packed strings.Builder
 	w := gzip.NewWriter(&packed)
 	_, bad := io.WriteString(w, "1\n")
-	if err := errors.Join(bad, w.Close(), put("", "1\n")); err != nil {
+	if err := errors.Join(bad, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		f := &follower{ctx: t.Context(), path: path}
-		defer f.Close() // only read
-		f.notice()
-		err := errors.Join(os.Remove(path), put(".2.gz", packed.String()),
-			put(".1", "2\n"), put("", "3\n"))
-		got := make([]byte, len("1\n2\n3\n"))
-		_, bad := io.ReadFull(f, got)
-		if errors.Join(err, bad) != nil || string(got) != "1\n2\n3\n" {
-			t.Errorf("got %q, %v", got, errors.Join(err, bad))
-		}
-	})
+	for _, isDeleted := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "app")
+		put := func(name, text string) error { return os.WriteFile(path+name, []byte(text), 0o600) }
+		err := put("", "1\n")
+		synctest.Test(t, func(t *testing.T) {
+			f := &follower{ctx: t.Context(), path: path}
+			defer f.Close() // only read
+			f.notice()
+			err = errors.Join(err, os.Remove(path), put(".1", "2\n"), put("", "3\n"))
+			if !isDeleted {
+				err = errors.Join(err, put(".2.gz", packed.String()))
+			}
+			got := make([]byte, len("1\n2\n3\n"))
+			_, bad := io.ReadFull(f, got)
+			if errors.Join(err, bad) != nil || string(got) != "1\n2\n3\n" {
+				t.Errorf("deleted %t: got %q, %v", isDeleted, got, errors.Join(err, bad))
+			}
+		})
+	}
 }
 
 // More copies than may be open are made of a file that waits behind another.

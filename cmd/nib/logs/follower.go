@@ -277,15 +277,7 @@ func (f *follower) readAgain(copies []successor) {
 // oldest first: the new files that are older. If there are any, it reports what
 // is missing between the file before them, unless that has no info, and them.
 func (f *follower) copies(of *os.File, before known) (list []successor) {
-	set := f.openNew()
-	at := indexOf(set, knownFile(of)) // it may have been renamed, and compressed
-	if n := len(set) - 1; at < 0 && n >= 0 && set[n].path == f.path {
-		at = n
-	}
-	if at >= 0 {
-		closeFiles(set[at:])
-		set, f.isFull = set[:at], false // no copy waits
-	}
+	set := f.openNew(of)
 	isOld := func(m rotatedFile) bool { return m.file == nil }
 	opened := slices.DeleteFunc(slices.Clone(set), isOld)
 	for i, m := range opened {

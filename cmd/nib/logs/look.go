@@ -54,7 +54,7 @@ func (f *follower) notice() {
 	if n := len(f.next); n > 0 {
 		newest = f.next[n-1].file
 	}
-	set := f.openNew()
+	set := f.openNew(nil)
 	at := max(indexOf(set, knownFile(f.file)), 0)
 	for _, m := range set[:at] {
 		if m.file != nil && f.offset > 0 { // else it may be a copy of what the file had
@@ -102,8 +102,9 @@ type visitor func(m *rotatedFile, err error) (keep bool)
 
 // openNew returns the files that belong to the path, the oldest first, and
 // opens the ones that are neither open nor known. If these are too many, it
-// returns the files up to the last opened file.
-func (f *follower) openNew() []rotatedFile {
+// returns the files up to the last opened file. Unless end is nil, it returns
+// the files before end. If end is gone, it returns none: they may be younger.
+func (f *follower) openNew(end *os.File) []rotatedFile {
 	n := len(f.next)
 	set := f.look(func(m *rotatedFile, err error) (keep bool) {
 		if m.waits = n >= maxNext; m.waits || packing(m.path) != "" {
@@ -118,12 +119,16 @@ func (f *follower) openNew() []rotatedFile {
 		}
 		return keep
 	})
-	at := slices.IndexFunc(set, func(m rotatedFile) bool { return m.waits })
-	if f.isFull = at >= 0; f.isFull {
-		closeFiles(set[at:])
-		return set[:at]
+	at := len(set)
+	if end != nil {
+		at = max(indexOf(set, knownFile(end)), 0) // it may have been compressed
 	}
-	return set
+	first := slices.IndexFunc(set[:at], func(m rotatedFile) bool { return m.waits })
+	if f.isFull = first >= 0; f.isFull {
+		at = first
+	}
+	closeFiles(set[at:])
+	return set[:at]
 }
 
 // look returns the files that belong to the path, the oldest first. It opens

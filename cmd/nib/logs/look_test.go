@@ -66,7 +66,7 @@ func TestALookFindsTheFileThatIsRenamed(t *testing.T) {
 		f := &follower{path: path}
 		renamed := make(chan error, 1)
 		go func() { renamed <- os.Rename(path, path+"-20261128T103000Z") }()
-		set := f.openNew()
+		set := f.openNew(nil)
 		if err := <-renamed; err != nil || len(set) != 1 {
 			t.Fatalf("look %d: the file was not found, %v", n, err)
 		}
