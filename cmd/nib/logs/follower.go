@@ -42,6 +42,8 @@ type follower struct {
 	next   []successor
 	isFull bool    // there are more successors than next has
 	known  []known // files that have been read, or were there before
+	place  string  // the stamp of the file, if a look has seen it
+	floor  string  // files with older stamps are not looked at
 
 	late    lateLines
 	refused bool // it was reported that the path cannot be opened
@@ -68,8 +70,12 @@ type known struct {
 func newFollower(path string, s Selection, match func(rotation) bool) *follower {
 	f := &follower{path: path, selection: s}
 	f.look(func(m *rotatedFile, err error) (keep bool) {
+		if m.path == f.path || !match(m.rotation) {
+			return false
+		}
+		f.floor = max(f.floor, m.stamp)
 		switch {
-		case m.path == f.path || packing(m.path) != "" || !match(m.rotation):
+		case packing(m.path) != "":
 		case err != nil:
 			f.remember(known{info: m.info})
 		default:
@@ -169,7 +175,7 @@ func (f *follower) open() error {
 	next := f.next[0]
 	f.next = f.next[1:]
 	f.file, f.offset, f.size, f.isCopy = next.file, next.from, 0, next.isCopy
-	f.head, f.refused = nil, false
+	f.head, f.refused, f.place = nil, false, ""
 	if f.offset == 0 {
 		f.recent = f.recent[:0]
 	} else {
@@ -232,7 +238,7 @@ func (f *follower) atEnd() {
 	if !f.isCopy && time.Since(f.next[0].at) < renamedTime {
 		return
 	}
-	f.left = knownFile(f.file)
+	f.left, f.floor = knownFile(f.file), max(f.floor, f.place)
 	if f.isCopy { // what is added to it is in the file that it is made of
 		_ = f.file.Close() // only read
 	} else {

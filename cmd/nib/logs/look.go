@@ -55,7 +55,11 @@ func (f *follower) notice() {
 		newest = f.next[n-1].file
 	}
 	set := f.openNew(nil)
-	at := max(indexOf(set, knownFile(f.file)), 0)
+	at := indexOf(set, knownFile(f.file))
+	if at >= 0 && set[at].path != f.path {
+		f.place = set[at].stamp
+	}
+	at = max(at, 0)
 	for _, m := range set[:at] {
 		if m.file != nil && f.offset > 0 { // else it may be a copy of what the file had
 			f.remember(knownFile(m.file))
@@ -152,6 +156,9 @@ func (f *follower) look(visit visitor) (set []rotatedFile) {
 		set, last = joinLooks(set, now), slices.Clone(now)
 		if youngest == nil && len(now) > 0 {
 			youngest = now[len(now)-1].info
+		}
+		if f.floor != "" && f.file != nil && indexOf(set, knownFile(f.file)) < 0 {
+			f.floor = "" // a clock that was set back made an older stamp
 		}
 	}
 	at := indexFile(set, youngest) + 1
@@ -315,7 +322,7 @@ func (f *follower) refuse(path string, err error) {
 }
 
 // siblings returns the names of other files that belong to the path, the oldest
-// first.
+// first, without the ones whose stamps are older than the floor.
 func (f *follower) siblings() (list []rotation) {
 	dir, mine := filepath.Split(f.path)
 	entries, err := os.ReadDir(filepath.Dir(f.path))
@@ -324,8 +331,12 @@ func (f *follower) siblings() (list []rotation) {
 	}
 	set := rotationOf(mine).set
 	for _, e := range entries {
-		if name := e.Name(); name != mine && e.Type().IsRegular() && rotationOf(name).set == set {
-			list = append(list, rotationOf(dir+name))
+		if e.Name() == mine || !e.Type().IsRegular() {
+			continue
+		}
+		r := rotationOf(dir + e.Name())
+		if r.set == dir+set && (r.stamp == "" || r.stamp >= f.floor) {
+			list = append(list, r)
 		}
 	}
 	slices.SortStableFunc(list, rotation.compare)

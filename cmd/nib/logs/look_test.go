@@ -4,6 +4,7 @@ package logs
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -129,6 +130,70 @@ func TestALookOpensSoManyFiles(t *testing.T) {
 		}
 		if string(got) != want.String() {
 			t.Errorf("got %s, want %d lines in their order", got, files)
+		}
+	})
+}
+
+// A look visits no files that are older than the file that was left, whether
+// they are compressed or not.
+func TestALookVisitsNoOldFiles(t *testing.T) {
+	for _, ext := range []string{"", ".gz"} {
+		path := filepath.Join(t.TempDir(), "app")
+		var names int
+		next := func() string {
+			names++
+			return fmt.Sprintf("%s-20261128T103000.%06dZ", path, names)
+		}
+		put := func(name, text string) {
+			t.Helper()
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 20 {
+			put(next()+ext, "old\n")
+		}
+		put(path, "0\n")
+		synctest.Test(t, func(t *testing.T) {
+			f := newFollower(path, Selection{Report: t.Errorf}, every)
+			f.ctx = t.Context()
+			defer f.Close() // only read
+			for n := range 5 {
+				want := fmt.Sprintln(n)
+				got := make([]byte, len(want))
+				if _, err := io.ReadFull(f, got); err != nil || string(got) != want {
+					t.Fatalf("got %q, %v, want %q", got, err, want)
+				}
+				if set := f.openNew(nil); len(set) > 3 {
+					t.Fatalf("%q: round %d visits %d files", ext, n, len(set))
+				}
+				if err := os.Rename(path, next()); err != nil {
+					t.Fatal(err)
+				}
+				put(path, fmt.Sprintln(n+1))
+			}
+		})
+	}
+}
+
+// Files are found if the clock was set back before they were renamed.
+func TestALookFindsFilesWithOlderStamps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app")
+	put := func(name, text string) error { return os.WriteFile(path+name, []byte(text), 0o600) }
+	err := errors.Join(put("-20261128T103000Z", "old\n"), put("", "1\n"))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		f := newFollower(path, Selection{Report: t.Errorf}, every)
+		f.ctx = ctx
+		defer f.Close() // only read
+		got := make([]byte, len("1\n2\n3\n"))
+		n, bad := f.Read(got)
+		err = errors.Join(err, bad, os.Rename(path, path+"-20261128T093001Z"),
+			put("-20261128T093002Z", "2\n"), put("", "3\n"))
+		_, bad = io.ReadFull(f, got[n:])
+		if err = errors.Join(err, bad); err != nil || string(got) != "1\n2\n3\n" {
+			t.Errorf("got %q, %v", got, err)
 		}
 	})
 }
