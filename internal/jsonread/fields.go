@@ -76,19 +76,34 @@ func (c *compactor) member(i int) (name []byte, from, to, next int) {
 	if err != nil {
 		return nil, 0, 0, -1
 	}
-	i = c.space(end)
-	if i >= len(c.src) || c.src[i] != ':' {
+	if i = after(c.src, end, ':'); i < 0 {
 		return nil, 0, 0, -1
 	}
-	from = c.space(i + 1)
+	from = c.space(i)
 	if to, err = c.value(from, maxValidDepth); err != nil {
 		return nil, 0, 0, -1
 	}
-	next = -1
-	if i = c.space(to); i < len(c.src) && c.src[i] == ',' {
-		next = i + 1
+	return c.src[start+1 : end-1 : end-1], from, to, after(c.src, to, ',')
+}
+
+// after returns the offset after b, which may follow white space at src[i], or
+// -1 if it does not.
+func after(src []byte, i int, b byte) int {
+	if i < len(src) && src[i] == b {
+		return i + 1
 	}
-	return c.src[start+1 : end-1 : end-1], from, to, next
+	return afterSpace(src, i, b)
+}
+
+//go:noinline
+func afterSpace(src []byte, i int, b byte) int {
+	for i < len(src) && isSpace(src[i]) {
+		i++
+	}
+	if i < len(src) && src[i] == b {
+		return i + 1
+	}
+	return -1
 }
 
 // equalName reports whether the escaped name decodes to key. An escape is

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/nib-log/nib/alloctest"
@@ -128,17 +130,21 @@ func checkPairs(t *testing.T, obj, rows []byte) {
 	}
 }
 
+var shortEscape = regexp.MustCompile(`\\[\\"nrtbf]`)
+
 // pairOf returns a member as all views write it, or "" if they differ.
 func pairOf(key, value []byte) string {
 	isPlain := func(text []byte) bool {
-		for _, c := range text {
-			if c <= ' ' || c > '~' || strings.IndexByte(`"\={}[]`, c) >= 0 {
+		for _, r := range string(text) {
+			if r == utf8.RuneError || unicode.IsSpace(r) || jsonenc.Escaped(r) ||
+				strings.ContainsRune(`"\={}[]`, r) {
 				return false
 			}
 		}
 		return len(text) > 0
 	}
-	if !isPlain(key) || string(key) == "level" || value[0] == '{' || value[0] == '[' {
+	if !isPlain(key) || len(key) > utf8.RuneCount(key) || string(key) == "level" ||
+		value[0] == '{' || value[0] == '[' {
 		return ""
 	}
 	if value[0] == '"' {
@@ -146,8 +152,12 @@ func pairOf(key, value []byte) string {
 		case isPlain(text) && !IsScalar(text):
 			value = text
 		case len(text) == 0, IsScalar(text):
-		case bytes.IndexByte(text, ' ') < 0, jsonenc.CleanLen(text) < len(text):
-			return ""
+		default:
+			bare := shortEscape.ReplaceAll(text, nil)
+			quoted := bytes.ContainsAny(bytes.ReplaceAll(text, []byte(`\\`), nil), ` \`)
+			if !quoted || jsonenc.CleanLen(bare) < len(bare) {
+				return ""
+			}
 		}
 	}
 	return string(key) + "=" + string(value)
@@ -156,10 +166,16 @@ func pairOf(key, value []byte) string {
 func TestMostMembersArePairs(t *testing.T) {
 	obj := []byte(`{"time":"2026-01-02T15:04:05.000Z","level":"info","status":200,"ok":true,` +
 		`"took":-1.5,"path":"/v1/a?b","agent":"Mozilla/5.0 (X11; Linux)","none":"","n":"12",` +
-		`"del":"` + "\x7f" + `","q":"a=b","a b":1,"é":2,"list":[1],"size":"größe 1","":3,"escaped":"a\n b","user":"alice"}`)
+		`"del":"` + "\x7f" + `","q":"a=b","a b":1,"é":2,"list":[1],"size":"größe 1","":3,` +
+		`"escaped":"a\n\\b",` +
+		`"file":"C:\\a","unicode":"\u00e9 a"` +
+		`,"city":"Größe中","wide":"中　文","fffd":"` + "\ufffd" + `" , "user" : "alice"}`)
 	want := "<time=2026-01-02T15:04:05.000Z\n>level=\"info\"\n<status=200\n<ok=true\n" +
 		"<took=-1.5\n<path=/v1/a?b\n<agent=\"Mozilla/5.0 (X11; Linux)\"\n<none=\"\"\n<n=\"12\"\n" +
-		">del=\"\x7f\"\n>q=\"a=b\"\n>a b=1\n>é=2\n>list=[1]\n<size=\"größe 1\"\n>=3\n>escaped=\"a\\n b\"\n" +
+		">del=\"\x7f\"\n>q=\"a=b\"\n>a b=1\n>é=2\n>list=[1]\n<size=\"größe 1\"\n>=3\n" +
+		"<escaped=\"a\\n\\\\b\"\n" +
+		">file=\"C:\\\\a\"\n>unicode=\"\\u00e9 a\"\n" +
+		"<city=Größe中\n>wide=\"中　文\"\n>fffd=\"\ufffd\"\n" +
 		"<user=alice\n"
 	m := MembersOf(obj)
 	if got := string(appendPairs(obj, &m)); got != want {

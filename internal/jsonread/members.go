@@ -7,6 +7,9 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nib-log/nib/internal/jsonenc"
 )
@@ -61,8 +64,8 @@ func (m *Members) Next(s *Span) bool {
 // last member that was read.
 func (m *Members) Complete() bool {
 	c := compactor{src: m.src}
-	i := c.space(max(m.end, 0))
-	return m.end > 0 && i < len(c.src) && c.src[i] == '}' && c.space(i+1) == len(c.src)
+	i := after(m.src, max(m.end, 0), '}')
+	return m.end > 0 && i > 0 && c.space(i) == len(c.src)
 }
 
 // Pairs describes how a view writes members: as key=value with texts around it.
@@ -117,44 +120,54 @@ const pairRoom = 32
 // AppendPairs appends the next members to dst as pairs, as long as all views
 // write them alike: an ASCII key without spaces and = { } [ ], and a number,
 // boolean or null, or a text that needs no quotes anywhere, or that is quoted
-// everywhere, unchanged, because it has a space, is empty, or is a number. It
-// sets s to the member after these. It returns false if there is none.
+// everywhere, unchanged, because it has a space or a line end, is empty, or is
+// a number. It sets s to the member after these. It returns false if there is
+// none.
 func (m *Members) AppendPairs(dst []byte, p *Pairs, s *Span) (_ []byte, ok bool) {
 	src := m.src
-	for i := m.next; i >= 0 && i < len(src) && src[i] == '"'; i = m.next {
+	for m.next >= 0 {
+		i := after(src, m.next, '"')
+		m.next = -1
+		if i < 0 {
+			return dst, false
+		}
+		start := i - 1
 		dst = slices.Grow(dst, len(src)-i+pairRoom)
 		out, j := dst[:cap(dst)], len(dst)
 		j = p.before.put(out, j)
-		i++
 		n := copyPlain(out, j, src, i)
-		s.key, s.keyEnd, s.value = i, i+n, i+n+len(`":`)
-		i = s.value
-		if n == 0 || i >= len(src) || src[i-2] != '"' || src[i-1] != ':' {
-			break
+		s.key, s.keyEnd = i, i+n
+		if i += n; n == 0 || i >= len(src) || src[i] != '"' {
+			m.next = start
+			return dst, m.Next(s)
 		}
+		if i = after(src, i+1, ':'); i < 0 {
+			return dst, false
+		}
+		for i < len(src) && isSpace(src[i]) {
+			i++
+		}
+		s.value = i
 		j = p.equals.put(out, j+n)
-		i, j = copyValue(out, j, src, i)
-		if i < 0 || i >= len(src) || src[i] != ',' && src[i] != '}' {
-			break
+		if i, j = copyValue(out, j, src, i); i < 0 {
+			m.next = start
+			return dst, m.Next(s)
 		}
-		s.valueEnd, m.end, m.next = i, i, -1
-		if src[i] == ',' {
-			m.next = i + 1
-		}
+		s.valueEnd, m.end, m.next = i, i, after(src, i, ',')
 		if k, bit := mark(src[s.key:s.keyEnd]); p.special[k]&bit != 0 {
 			return dst, true
 		}
 		out[j] = p.after
 		dst = out[:j+1]
 	}
-	return dst, m.Next(s)
+	return dst, false
 }
 
 // copyValue copies the value at src[i] to dst[j:], and returns the offsets
 // after both, or -1 if AppendPairs leaves the value out.
 func copyValue(dst []byte, j int, src []byte, i int) (nextI, nextJ int) {
 	from := i
-	if src[i] != '"' {
+	if i >= len(src) || src[i] != '"' {
 		n := scalarLen(src[i:])
 		if n <= 0 {
 			return -1, j
@@ -167,11 +180,57 @@ func copyValue(dst []byte, j int, src []byte, i int) (nextI, nextJ int) {
 		if text := src[i-n : i]; n > 0 && !IsScalar(text) {
 			return i + 1, j + n
 		}
-	} else if i += jsonenc.CleanLen(src[i:]); i >= len(src) || src[i] != '"' ||
-		bytes.IndexByte(src[from:i], ' ') < 0 {
+		return i + 1, j + copy(dst[j:], src[from:i+1])
+	}
+	if i < len(src) && src[i] >= utf8.RuneSelf {
+		i += unquotedLen(src[i:])
+		if i < len(src) && src[i] == '"' {
+			return i + 1, j + copy(dst[j:], src[from+1:i])
+		}
+	}
+	if i = quotedEnd(src, from, i); i < 0 {
 		return -1, j
 	}
-	return i + 1, j + copy(dst[j:], src[from:i+1])
+	return i, j + copy(dst[j:], src[from:i])
+}
+
+// unquotedLen returns the length of the text at the front of b that needs no
+// quotes anywhere.
+func unquotedLen(b []byte) int {
+	i := 0
+	for i < len(b) {
+		r, size := rune(b[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError || unicode.IsSpace(r) || jsonenc.Escaped(r) {
+				break
+			}
+		} else if notPlain(uint64(r)|'a'*(all01-1)) != 0 {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// quotedEnd returns the offset after the text at src[from], which was read up
+// to i, or -1 if a view may change it, or write it without quotes.
+func quotedEnd(src []byte, from, i int) int {
+	for quoted := false; ; i += len(`\n`) {
+		i += jsonenc.CleanLen(src[i:])
+		switch {
+		case i+1 >= len(src):
+			return -1
+		case src[i] == '"' && (quoted || bytes.IndexByte(src[from:i], ' ') >= 0):
+			return i + 1
+		case src[i] != '\\':
+			return -1
+		case strings.IndexByte(`"nrtbf`, src[i+1]) >= 0:
+			quoted = true
+		case src[i+1] != '\\':
+			return -1
+		}
+	}
 }
 
 // copyPlain copies the plain text at src[i] to dst[j:], and returns its length.

@@ -88,13 +88,8 @@ func (p *painter) plain(text []byte, at place) {
 // decode returns the text of a JSON string given without its quotes, in memory
 // that the next call reuses.
 func (p *painter) decode(body []byte) []byte {
-	quoted := append(append(append(p.decoded[:0], '"'), body...), '"')
-	text, ok := jsonread.AppendUnquoted(quoted, quoted)
-	p.decoded = text
-	if !ok {
-		return body
-	}
-	return text[len(quoted):]
+	p.decoded, _ = jsonread.AppendText(p.decoded[:0], body) // cannot fail: it was read before
+	return p.decoded
 }
 
 const hexDigits = "0123456789abcdef"

@@ -95,10 +95,8 @@ func (e *encoder) appendKey(dst, key []byte) []byte {
 // decode returns the text of a JSON string given without its quotes, in scratch
 // space.
 func (e *encoder) decode(body []byte) []byte {
-	quoted := append(append(append(e.text[:0], '"'), body...), '"')
-	text, _ := jsonread.AppendUnquoted(quoted, quoted) // cannot fail: it was read before
-	e.text = text
-	return text[len(quoted):]
+	e.text, _ = jsonread.AppendText(e.text[:0], body) // cannot fail: it was read before
+	return e.text
 }
 
 const hexDigits = "0123456789abcdef"
