@@ -89,7 +89,9 @@ func checkMembers(t *testing.T, obj []byte) {
 		t.Fatalf("Next(%q)\ngot  %q\nwant %q", obj, got, want)
 	}
 	pairs := MembersOf(obj)
-	checkPairs(t, obj, appendPairs(obj, &pairs))
+	checkPairs(t, obj, appendPairs(obj, &pairs, false), false)
+	pairs = MembersOf(obj)
+	checkPairs(t, obj, appendPairs(obj, &pairs, true), true)
 	object := bytes.HasPrefix(bytes.TrimLeft(obj, " \t\r\n"), []byte{'{'})
 	for _, m := range []*Members{&m, &pairs} {
 		if got, want := m.Complete(), json.Valid(obj); object && got != want {
@@ -100,8 +102,8 @@ func checkMembers(t *testing.T, obj []byte) {
 
 // appendPairs returns the members of obj as <key=value, and those that
 // AppendPairs leaves out as >key=value, one in a row.
-func appendPairs(obj []byte, m *Members) (rows []byte) {
-	p := NewPairs("<", "=", '\n', "level", "")
+func appendPairs(obj []byte, m *Members, quotesEqual bool) (rows []byte) {
+	p := NewPairs("<", "=", '\n', quotesEqual, "level", "")
 	for s := new(Span); ; {
 		var ok bool
 		if rows, ok = m.AppendPairs(rows, p, s); !ok {
@@ -112,12 +114,12 @@ func appendPairs(obj []byte, m *Members) (rows []byte) {
 }
 
 // checkPairs fails t unless rows are the members of obj in their order.
-func checkPairs(t *testing.T, obj, rows []byte) {
+func checkPairs(t *testing.T, obj, rows []byte, quotesEqual bool) {
 	t.Helper()
 	rest := rows
 	for key, value := range Fields(obj) {
 		after, ok := bytes.CutPrefix(rest, fmt.Appendf(nil, ">%s=%s\n", key, value))
-		if pair := pairOf(key, value); !ok && pair != "" {
+		if pair := pairOf(key, value, quotesEqual); !ok && pair != "" {
 			after, ok = bytes.CutPrefix(rest, []byte("<"+pair+"\n"))
 		}
 		if !ok {
@@ -132,18 +134,19 @@ func checkPairs(t *testing.T, obj, rows []byte) {
 
 var shortEscape = regexp.MustCompile(`\\[\\"nrtbf]`)
 
-// pairOf returns a member as all views write it, or "" if they differ.
-func pairOf(key, value []byte) string {
+// pairOf returns a member as all views write it that agree about =, or "" if
+// they differ.
+func pairOf(key, value []byte, quotesEqual bool) string {
 	isPlain := func(text []byte) bool {
 		for _, r := range string(text) {
 			if r == utf8.RuneError || unicode.IsSpace(r) || jsonenc.Escaped(r) ||
-				strings.ContainsRune(`"\={}[]`, r) {
+				strings.ContainsRune(`"\{}[]`, r) || r == '=' && quotesEqual {
 				return false
 			}
 		}
 		return len(text) > 0
 	}
-	if !isPlain(key) || len(key) > utf8.RuneCount(key) || string(key) == "level" ||
+	if !isPlain(key) || bytes.IndexByte(key, '=') >= 0 || len(key) > utf8.RuneCount(key) || string(key) == "level" ||
 		value[0] == '{' || value[0] == '[' {
 		return ""
 	}
@@ -155,6 +158,9 @@ func pairOf(key, value []byte) string {
 		default:
 			bare := shortEscape.ReplaceAll(text, nil)
 			quoted := bytes.ContainsAny(bytes.ReplaceAll(text, []byte(`\\`), nil), ` \`)
+			if quotesEqual && bytes.IndexByte(text, '=') >= 0 {
+				quoted = true
+			}
 			if !quoted || jsonenc.CleanLen(bare) < len(bare) {
 				return ""
 			}
@@ -172,13 +178,17 @@ func TestMostMembersArePairs(t *testing.T) {
 		`,"city":"Größe中","wide":"中　文","fffd":"` + "\ufffd" + `" , "user" : "alice"}`)
 	want := "<time=2026-01-02T15:04:05.000Z\n>level=\"info\"\n<status=200\n<ok=true\n" +
 		"<took=-1.5\n<path=/v1/a?b\n<agent=\"Mozilla/5.0 (X11; Linux)\"\n<none=\"\"\n<n=\"12\"\n" +
-		">del=\"\x7f\"\n>q=\"a=b\"\n>a b=1\n>é=2\n>list=[1]\n<size=\"größe 1\"\n>=3\n" +
+		">del=\"\x7f\"\n<q=\"a=b\"\n>a b=1\n>é=2\n>list=[1]\n<size=\"größe 1\"\n>=3\n" +
 		"<escaped=\"a\\n\\\\b\"\n" +
 		">file=\"C:\\\\a\"\n>unicode=\"\\u00e9 a\"\n" +
 		"<city=Größe中\n>wide=\"中　文\"\n>fffd=\"\ufffd\"\n" +
 		"<user=alice\n"
 	m := MembersOf(obj)
-	if got := string(appendPairs(obj, &m)); got != want {
+	if got := string(appendPairs(obj, &m, true)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	m, want = MembersOf(obj), strings.Replace(want, `<q="a=b"`, `<q=a=b`, 1)
+	if got := string(appendPairs(obj, &m, false)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -281,7 +291,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	obj := []byte(`{"a":1,"b":[1,2,{"c":null}],"text":"\u00e9é中\ud83d\ude42` + "\u2028\xff" + `","\u006bey":"value"}`)
 	quoted := []byte(`"\u00e9é中\ud83d\ude42` + "\u2028\xff" + `"`)
 	deep := []byte(strings.Repeat("[", 200) + strings.Repeat("]", 200))
-	pairs := NewPairs("", "=", ' ')
+	pairs := NewPairs("", "=", ' ', true)
 	tests := []struct {
 		name string
 		f    func()

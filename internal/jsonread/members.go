@@ -72,6 +72,7 @@ func (m *Members) Complete() bool {
 type Pairs struct {
 	before, equals affix
 	after          byte
+	quotesEqual    bool           // a text with = is quoted
 	special        [32 * 32]uint8 // bits of the keys that AppendPairs leaves out
 }
 
@@ -82,10 +83,13 @@ type affix struct {
 }
 
 // NewPairs returns a Pairs with before in front of a key, equals behind it,
-// each at most 8 bytes long, and after behind the value. AppendPairs leaves out
-// members with a special key, which is escaped as in a line, and a few others.
-func NewPairs(before, equals string, after byte, special ...string) *Pairs {
-	p := &Pairs{before: affixOf(before), equals: affixOf(equals), after: after}
+// each at most 8 bytes long, and after behind the value. A text with = is in
+// quotes if quotesEqual is true. AppendPairs leaves out members with a special
+// key, which is escaped as in a line, and a few others.
+func NewPairs(before, equals string, after byte, quotesEqual bool, special ...string) *Pairs {
+	p := &Pairs{
+		before: affixOf(before), equals: affixOf(equals), after: after, quotesEqual: quotesEqual,
+	}
 	for _, key := range special {
 		if key != "" {
 			i, bit := mark([]byte(key))
@@ -150,6 +154,9 @@ func (m *Members) AppendPairs(dst []byte, p *Pairs, s *Span) (_ []byte, ok bool)
 		s.value = i
 		j = p.equals.put(out, j+n)
 		if i, j = copyValue(out, j, src, i); i < 0 {
+			i, j = p.copyText(out, j, src, s.value, ^i)
+		}
+		if i < 0 {
 			m.next = start
 			return dst, m.Next(s)
 		}
@@ -163,40 +170,52 @@ func (m *Members) AppendPairs(dst []byte, p *Pairs, s *Span) (_ []byte, ok bool)
 	return dst, false
 }
 
-// copyValue copies the value at src[i] to dst[j:], and returns the offsets
-// after both, or -1 if AppendPairs leaves the value out.
+// copyValue copies the value at src[i] to dst[j:], unless it is an object, an
+// array, or a text that copyText may copy. It returns the offsets after both,
+// or ^i and j, with the offset that it has read to.
 func copyValue(dst []byte, j int, src []byte, i int) (nextI, nextJ int) {
 	from := i
 	if i >= len(src) || src[i] != '"' {
 		n := scalarLen(src[i:])
 		if n <= 0 {
-			return -1, j
+			return ^i, j
 		}
 		return i + n, j + copy(dst[j:], src[i:i+n])
 	}
 	i++
 	n := copyPlain(dst, j, src, i)
-	if i += n; i < len(src) && src[i] == '"' {
-		if text := src[i-n : i]; n > 0 && !IsScalar(text) {
-			return i + 1, j + n
-		}
-		return i + 1, j + copy(dst[j:], src[from:i+1])
+	if i += n; i >= len(src) || src[i] != '"' {
+		return ^i, j
 	}
-	if i < len(src) && src[i] >= utf8.RuneSelf {
-		i += unquotedLen(src[i:])
+	if text := src[i-n : i]; n > 0 && !IsScalar(text) {
+		return i + 1, j + n
+	}
+	return i + 1, j + copy(dst[j:], src[from:i+1])
+}
+
+// copyText is copyValue for a text at src[from] that begins with plain
+// characters up to src[i]. It returns -1 if AppendPairs leaves the value out.
+func (p *Pairs) copyText(dst []byte, j int, src []byte, from, i int) (nextI, nextJ int) {
+	if i == from || i >= len(src) { // no text
+		return -1, j
+	}
+	quoted := p.quotesEqual && src[i] == '='
+	if src[i] >= utf8.RuneSelf || src[i] == '=' && !quoted {
+		i += unquotedLen(src[i:], p.quotesEqual)
 		if i < len(src) && src[i] == '"' {
 			return i + 1, j + copy(dst[j:], src[from+1:i])
 		}
+		quoted = p.quotesEqual && i < len(src) && src[i] == '='
 	}
-	if i = quotedEnd(src, from, i); i < 0 {
+	if i = quotedEnd(src, from, i, quoted); i < 0 {
 		return -1, j
 	}
 	return i, j + copy(dst[j:], src[from:i])
 }
 
 // unquotedLen returns the length of the text at the front of b that needs no
-// quotes anywhere.
-func unquotedLen(b []byte) int {
+// quotes.
+func unquotedLen(b []byte, quotesEqual bool) int {
 	i := 0
 	for i < len(b) {
 		r, size := rune(b[i]), 1
@@ -205,7 +224,7 @@ func unquotedLen(b []byte) int {
 			if r == utf8.RuneError || unicode.IsSpace(r) || jsonenc.Escaped(r) {
 				break
 			}
-		} else if notPlain(uint64(r)|'a'*(all01-1)) != 0 {
+		} else if notPlain(uint64(r)|'a'*(all01-1)) != 0 && (r != '=' || quotesEqual) {
 			break
 		}
 		i += size
@@ -214,9 +233,10 @@ func unquotedLen(b []byte) int {
 }
 
 // quotedEnd returns the offset after the text at src[from], which was read up
-// to i, or -1 if a view may change it, or write it without quotes.
-func quotedEnd(src []byte, from, i int) int {
-	for quoted := false; ; i += len(`\n`) {
+// to i, or -1 if a view may change it, or write it without quotes. If quoted is
+// true, it has a character that needs them.
+func quotedEnd(src []byte, from, i int, quoted bool) int {
+	for ; ; i += len(`\n`) {
 		i += jsonenc.CleanLen(src[i:])
 		switch {
 		case i+1 >= len(src):

@@ -55,8 +55,8 @@ func newView(c Config, color bool) *view {
 		before, equals = sgrKey, "="+sgrReset
 	}
 	special := append(append([]string{panicKey}, v.keys[:]...), v.durations...)
-	v.inRow = jsonread.NewPairs(before, equals, ' ', special...)
-	v.inRows = jsonread.NewPairs(before, equals, rowBreak, special...)
+	v.inRow = jsonread.NewPairs(before, equals, ' ', false, special...)
+	v.inRows = jsonread.NewPairs(before, equals, rowBreak, false, special...)
 	switch nib.OmitKey {
 	case c.TimeFormat, c.Layout.TimeKey:
 		v.timeFormat = ""

@@ -21,7 +21,7 @@ const (
 // returns nothing deeper.
 const maxNesting = 10000
 
-var pairs = jsonread.NewPairs("", "=", ' ')
+var pairs = jsonread.NewPairs("", "=", ' ', true)
 
 const space = " \t\r\n"
 
