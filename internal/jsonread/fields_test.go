@@ -146,8 +146,8 @@ func pairOf(key, value []byte, quotesEqual bool) string {
 		}
 		return len(text) > 0
 	}
-	if !isPlain(key) || bytes.IndexByte(key, '=') >= 0 || len(key) > utf8.RuneCount(key) || string(key) == "level" ||
-		value[0] == '{' || value[0] == '[' {
+	if !isPlain(key) || bytes.IndexByte(key, '=') >= 0 || len(key) > utf8.RuneCount(key) ||
+		string(key) == "level" || value[0] == '{' || value[0] == '[' {
 		return ""
 	}
 	if value[0] == '"' {
