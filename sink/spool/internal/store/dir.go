@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nib-log/nib/internal/vfs"
 	"github.com/nib-log/nib/sink/spool/internal/segment"
@@ -33,8 +34,9 @@ const (
 
 // A Dir is the directory of a spool, locked.
 type Dir struct {
-	FS   vfs.FS
-	Path string
+	FS      vfs.FS
+	Path    string
+	hasPath atomic.Bool // the path is on disk
 	hold
 
 	Spool  uint64

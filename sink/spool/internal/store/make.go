@@ -261,13 +261,20 @@ func (d *Dir) finisher(g *segment.Segment, f vfs.File) func() error {
 	}
 }
 
-// SyncNames syncs the directory, and the parent directories that may be new as
-// well.
+// SyncNames syncs the directory, and all above until this has succeeded once:
+// without a name that OpenDir has made, no file in the directory is found. A
+// directory that this process may not read is taken for an old one.
 func (d *Dir) SyncNames() error {
-	above := filepath.Dir(d.Path)
-	err := errors.Join(d.FS.SyncDir(d.Path), d.FS.SyncDir(above))
-	if IsSlot(filepath.Base(d.Path)) {
-		err = errors.Join(err, d.FS.SyncDir(filepath.Dir(above)))
+	err := d.FS.SyncDir(d.Path)
+	if d.hasPath.Load() {
+		return err
 	}
+	for dir := d.Path; err == nil && dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
+		if err = d.FS.SyncDir(dir); errors.Is(err, fs.ErrPermission) {
+			err = nil
+		}
+	}
+	d.hasPath.Store(err == nil)
 	return err
 }

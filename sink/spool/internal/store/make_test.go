@@ -127,6 +127,33 @@ func TestFinishReportsErrors(t *testing.T) {
 	}
 }
 
+// TestSegmentsInNewDirectoriesSurvivePowerLoss makes a directory whose parents
+// are new as well. After a segment was made, the first or a later one, they are
+// on disk, also below a directory that may not be read.
+func TestSegmentsInNewDirectoriesSurvivePowerLoss(t *testing.T) {
+	path := filepath.Join(memPath, "a", "b", "spool")
+	for _, first := range []bool{false, true} {
+		m := vfstest.NewMem(nil)
+		noError(t, errors.Join(m.MkdirAll(memPath, 0o700), m.SyncDir("/")))
+		m.Fail(vfstest.Fault{Op: vfstest.OpSyncDir, Path: "/", Err: syscall.EACCES})
+		d, _, err := OpenDir(path, &Options{FS: m, Boot: 1})
+		noError(t, err)
+		var g *segment.Segment
+		finish := func() error { return nil }
+		if first {
+			g, finish, err = d.CreateFirst(1, segment.MinSize)
+		} else {
+			g, err = d.Create(1, segment.MinSize, noRest)
+		}
+		noError(t, errors.Join(err, finish()))
+		g.Done(nil)
+		after := m.CrashClone(vfstest.Nothing)
+		if _, err := after.Lstat(filepath.Join(path, SegmentName(1))); err != nil {
+			t.Errorf("first=%v: %v", first, err)
+		}
+	}
+}
+
 // TestMakeReplacesTheRestOfAnAttempt finds a file that an earlier attempt has
 // left: the new one is all zeros behind its header.
 func TestMakeReplacesTheRestOfAnAttempt(t *testing.T) {

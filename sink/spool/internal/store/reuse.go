@@ -309,7 +309,7 @@ func (s *Spares) sync() error {
 	s.mu.Lock()
 	all := slices.Clone(s.list)
 	s.mu.Unlock()
-	if err := s.dir.FS.SyncDir(s.dir.Path); err != nil {
+	if err := s.dir.SyncNames(); err != nil {
 		return err
 	}
 	for _, x := range all {
