@@ -16,6 +16,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -51,6 +52,20 @@ type FS interface {
 
 	// SyncDir makes the names in dir survive a power failure.
 	SyncDir(dir string) error
+}
+
+// SyncPath makes the names in dir survive a power failure, and dir itself: a
+// new directory above would be lost with all that is in it. A directory above
+// that this process may not read is taken for an old one.
+func SyncPath(f FS, dir string) error {
+	err := f.SyncDir(dir)
+	for above := filepath.Dir(dir); err == nil && above != dir; above = filepath.Dir(dir) {
+		dir = above
+		if err = f.SyncDir(dir); errors.Is(err, fs.ErrPermission) {
+			err = nil
+		}
+	}
+	return err
 }
 
 // A File is an open file. Methods may be called concurrently, except Close.

@@ -71,6 +71,7 @@ func TestCrashLosesNoAcceptedLine(t *testing.T) {
 				if count.Add(1)-1 == int64(at) {
 					accepted = acked.Load()
 					image = m.CrashClone(rand.New(rand.NewPCG(seed, uint64(at))).IntN)
+					must(t, image.MkdirAll(logDir, 0o700)) // it may be lost as well
 				}
 			})
 			s := openMem(t, m, clock, config)

@@ -159,15 +159,17 @@ func untorn(text string) string { return text[:strings.LastIndexByte(text, '\n')
 // as the spool has stored the place.
 func TestDeliveriesBehindASpoolKeepMaxSize(t *testing.T) {
 	for _, c := range []struct {
-		max  int
-		make func(n int) *nib.Record
+		max, lines int
+		make       func(n int) *nib.Record
 	}{
-		{500, deskRecord},
-		{2 * deliverySize, func(n int) *nib.Record { return record(nib.LevelInfo, n, deliverySize+n%2) }},
+		{500, 60, deskRecord},
+		{2 * deliverySize, 16, func(n int) *nib.Record {
+			return record(nib.LevelInfo, n, deliverySize+n%2)
+		}},
 	} {
 		m, clock := newMem(t)
 		s := openMem(t, m, clock, Config{MaxSize: int64(c.max)})
-		k := desk{lines: 60, noted: []cursor{{}}, make: c.make, point: func(desk) {}}
+		k := desk{lines: c.lines, noted: []cursor{{}}, make: c.make, point: func(desk) {}}
 		k.deliver(t, s, 0)
 		must(t, s.Close())
 		for _, name := range memFiles(t, m) {

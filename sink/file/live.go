@@ -77,10 +77,10 @@ func (l *liveFile) sync() error {
 	return l.syncName()
 }
 
-// syncName syncs the name of the file.
+// syncName syncs the name of the file, and those of the directories above it.
 func (l *liveFile) syncName() error {
 	if l.unnamed {
-		if err := l.fs.SyncDir(l.dir); err != nil {
+		if err := vfs.SyncPath(l.fs, l.dir); err != nil {
 			return l.fail("sync the directory of", err)
 		}
 		l.unnamed = false

@@ -147,6 +147,7 @@ func crashAt(t testing.TB, at int, seed uint64, power bool, config Config, recor
 		}
 		c.desk.noted = c.desk.noted[len(c.desk.noted)-1:]
 		c.image = m.CrashClone(pick)
+		must(t, c.image.MkdirAll(logDir, 0o700)) // it may be lost as well
 	}
 	k.point = func(d desk) {
 		now = d

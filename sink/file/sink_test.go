@@ -158,7 +158,9 @@ func TestNameIsSyncedOnce(t *testing.T) {
 	m, clock := newMem(t)
 	s := openMem(t, m, clock, Config{Sync: SyncAlways})
 	syncs := 0
-	m.Fail(vfstest.Fault{Op: vfstest.OpSyncDir, Reached: func() { syncs++ }})
+	directory := vfstest.Fault{Op: vfstest.OpSyncDir, Path: filepath.Base(logDir)}
+	directory.Reached = func() { syncs++ }
+	m.Fail(directory)
 	if writeNumbers(t, s, 0, 3); syncs != 1 {
 		t.Errorf("the directory was synced %d times, want once", syncs)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"github.com/nib-log/nib/internal/vfs"
@@ -261,20 +260,12 @@ func (d *Dir) finisher(g *segment.Segment, f vfs.File) func() error {
 	}
 }
 
-// SyncNames syncs the directory, and all above until this has succeeded once:
-// without a name that OpenDir has made, no file in the directory is found. A
-// directory that this process may not read is taken for an old one.
+// SyncNames syncs the directory, and its path until this has succeeded once.
 func (d *Dir) SyncNames() error {
-	err := d.FS.SyncDir(d.Path)
 	if d.hasPath.Load() {
-		return err
+		return d.FS.SyncDir(d.Path)
 	}
-	for dir := d.Path; err == nil && dir != filepath.Dir(dir); {
-		dir = filepath.Dir(dir)
-		if err = d.FS.SyncDir(dir); errors.Is(err, fs.ErrPermission) {
-			err = nil
-		}
-	}
+	err := vfs.SyncPath(d.FS, d.Path)
 	d.hasPath.Store(err == nil)
 	return err
 }
