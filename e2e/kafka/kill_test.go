@@ -24,6 +24,7 @@ import (
 	"github.com/nib-log/nib/dest/kafka"
 	"github.com/nib-log/nib/dest/kafka/topic"
 	"github.com/nib-log/nib/e2e/kafka/cluster"
+	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/sink/spool"
 )
 
@@ -151,7 +152,7 @@ func killBrokers(ctx context.Context, c *cluster.Cluster, n int) (kills int) {
 // is killed every few seconds. Every line whose call had returned is there
 // once, in order.
 func TestKill(t *testing.T) {
-	for _, mode := range []string{"default", "transactional"} {
+	for _, mode := range seed.Some(t, 2, []string{"default", "transactional"}) {
 		t.Run(mode, func(t *testing.T) {
 			rounds := 6
 			if full() {

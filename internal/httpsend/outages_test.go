@@ -132,7 +132,7 @@ func (o *outages) deliver(p *simulated, spool uint64) {
 // and however many spools deliver in turn.
 func TestOutagesWithSeveralSpools(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed.Of(t), 1))
-	for range seed.Times(600, 60, 8) {
+	for range seed.Times(600, 24, 8) {
 		var o *outages
 		synctest.Test(t, func(t *testing.T) {
 			o = newOutages(t, random)
@@ -149,7 +149,7 @@ func TestOutagesWithSeveralSpools(t *testing.T) {
 func TestRefusedRecordOfSeveralSpools(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed.Of(t), 2))
 	longest := map[int]time.Duration{}
-	for range seed.Times(600, 60, 8) {
+	for range seed.Times(600, 24, 8) {
 		var o *outages
 		synctest.Test(t, func(t *testing.T) {
 			o = newOutages(t, random)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/logread"
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // A line may be cut anywhere, at its end or by a reader that begins within it.
@@ -94,6 +95,7 @@ var envelopes = []envelope{
 
 // A line in envelopes is the same as alone.
 func TestLinesInEnvelopes(t *testing.T) {
+	selected := seed.Sample(t, 4, 8)
 	l := new(logread.Line)
 	check := func(names string, c logged, text string) {
 		if got := record(l, text); got != c.want() {
@@ -111,6 +113,9 @@ func TestLinesInEnvelopes(t *testing.T) {
 				two := f.wrap(one)
 				check(e.name+" in "+f.name, c, two)
 				for _, g := range envelopes {
+					if !selected() {
+						continue
+					}
 					check(e.name+" in "+f.name+" in "+g.name, c, g.wrap(two))
 				}
 			}
@@ -125,13 +130,16 @@ func TestLinesInEnvelopes(t *testing.T) {
 // What is in more than that is a line, too.
 func TestLinesInManyEnvelopes(t *testing.T) {
 	const limit = 4
-	l := new(logread.Line)
+	l, selected := new(logread.Line), seed.Sample(t, 2, 4)
 	for _, c := range loggers {
 		if c.time == "" || c.level == none {
 			continue
 		}
 		for _, e := range envelopes {
 			for _, f := range envelopes {
+				if !selected() {
+					continue
+				}
 				text, inner, other := c.line, e, f
 				for n := 1; n <= limit+2 && len(text) < 1<<13; n++ {
 					text = inner.wrap(text)
