@@ -5,6 +5,7 @@ package command_test
 import (
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -25,6 +26,9 @@ func TestAnInterruptedRunLeavesNothingBehind(t *testing.T) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", temp)
 	t.Setenv("READY", ready)
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, os.Interrupt) // a shell cannot trap a signal that its parent ignores
+	defer signal.Stop(handled)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		_, _ = os.ReadFile(ready) // until the command has written to it
