@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -56,12 +57,13 @@ type FS interface {
 
 // SyncPath makes the names in dir survive a power failure, and dir itself: a
 // new directory above would be lost with all that is in it. A directory above
-// that this process may not read is taken for an old one.
+// is not new if this process may not read it, or if nothing can be written.
 func SyncPath(f FS, dir string) error {
 	err := f.SyncDir(dir)
 	for above := filepath.Dir(dir); err == nil && above != dir; above = filepath.Dir(dir) {
 		dir = above
-		if err = f.SyncDir(dir); errors.Is(err, fs.ErrPermission) {
+		err = f.SyncDir(dir)
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			err = nil
 		}
 	}

@@ -195,7 +195,7 @@ func (l *fileLife) harmless(c enumerate.Case) bool {
 		return c.Base == lockName("app.log") && (c.Span != enumerate.Lasting || c.Nth > 2) || c.Base >= ownYoung && c.Base != "app.log"
 	case c.Op == vfstest.OpOpen && errors.Is(c.Err, os.ErrPermission): // then it is opened for reading
 		return c.Span == enumerate.Once && c.Base != "app.log"
-	case c.Op == vfstest.OpSyncDir && errors.Is(c.Err, os.ErrPermission): // an old directory, it seems
+	case c.Op == vfstest.OpSyncDir && errors.Is(c.Err, os.ErrPermission): // it is not new
 		return c.Base == filepath.Base(filepath.Dir(logDir))
 	}
 	return false

@@ -110,6 +110,33 @@ func TestCrashLosesADirectoryWithItsFiles(t *testing.T) {
 	}
 }
 
+// TestSyncPath syncs new directories. For some reason, one cannot be synced.
+func TestSyncPath(t *testing.T) {
+	for _, c := range []struct {
+		dir       string
+		err, want error
+	}{
+		{"none", syscall.EIO, nil},
+		{"inner", syscall.EIO, syscall.EIO},
+		{"inner", syscall.EACCES, syscall.EACCES},
+		{"new", syscall.EIO, syscall.EIO},
+		{"new", syscall.EACCES, nil},
+		{"new", syscall.EROFS, nil},
+	} {
+		m := newMem(t)
+		must(t, m.MkdirAll("/new/inner", 0o700))
+		write(t, open(t, m, "/new/inner/x", appending), "x")
+		m.Fail(Fault{Op: OpSyncDir, Path: c.dir, Err: c.err})
+		if err := vfs.SyncPath(m, "/new/inner"); !errors.Is(err, c.want) {
+			t.Errorf("%v of %s: got %v, want %v", c.err, c.dir, err, c.want)
+		}
+		names, _ := m.CrashClone(Nothing).ReadDir("/new/inner")
+		if survives := c.dir == "none"; survives != slices.Equal(names, []string{"x"}) {
+			t.Errorf("%v of %s: got %q after a power failure", c.err, c.dir, names)
+		}
+	}
+}
+
 // TestCrashTearsTheTail collects the possible outcomes for 3 unsynced bytes.
 func TestCrashTearsTheTail(t *testing.T) {
 	m := newMem(t)
