@@ -93,11 +93,12 @@ $(TESTED:%=test/%): test/%:
 	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST)'
 
 # Races, and misuse that the tag invariants detects, in the packages that import
-# sync or sync/atomic, tests included. Allocations are counted without -race. All
-# cases of NIB_E2E=full, some of which limit the memory, run in test.
+# sync or sync/atomic, tests included. Allocations are counted without -race, and
+# processes share no memory. All cases of NIB_E2E=full, some of which limit the
+# memory, run in test.
 race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
 $(RACED:%=race/%): race/%:
-	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ && !/internal\/arch / { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
+	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ && !/internal\/arch / { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc|process"'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:

@@ -6,20 +6,24 @@ package kafka_test
 
 import (
 	"io"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/nib-log/nib/internal/seed"
 )
 
 // A service is killed repeatedly while it delivers to a cluster in this
 // process, which takes up to 10 ms for each request, so that one is usually in
 // flight.
 func TestKillEmbedded(t *testing.T) {
-	for mode := range modes {
+	for _, mode := range seed.Some(t, 2, slices.Sorted(maps.Keys(modes))) {
 		t.Run(mode, func(t *testing.T) {
 			rounds := 8
 			if mode == "default" {
