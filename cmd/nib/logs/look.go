@@ -99,6 +99,7 @@ type rotatedFile struct {
 	info  os.FileInfo
 	file  *os.File // nil if it was not opened, or is closed
 	waits bool     // too many files are open
+	left  bool     // the last look has not seen it: it may have another name, or none
 }
 
 // A visitor looks at a file, and reports whether it is to stay open.
@@ -209,6 +210,7 @@ func joinLooks(earlier, last []rotatedFile) []rotatedFile {
 		if i > 0 {
 			at = indexFile(last, earlier[i-1].info) + 1
 		}
+		m.left = true
 		last = slices.Insert(last, at, m)
 	}
 	return last
@@ -267,11 +269,12 @@ func (f *follower) missed(set []rotatedFile, after known) {
 	}
 	set = set[at:]
 	for i, r := range set[1:] {
-		unpacked := strings.TrimSuffix(r.path, packing(r.path))
-		isThere := func(m rotatedFile) bool { return m.path == unpacked }
-		if !slices.ContainsFunc(set, isThere) {
+		if packing(r.path) != "" && !r.isPackedOf(set) {
 			f.selection.report("%s of %s were compressed before they were read",
 				amount(packedSize(r.path)), r.path)
+		}
+		if set[i].left || r.left {
+			continue // the two numbers are not of one time
 		}
 		// The file that is written has the age 0, the one before it 2.
 		for age := set[i].age - 1; age > max(r.age, 1); age-- {
@@ -279,6 +282,16 @@ func (f *follower) missed(set []rotatedFile, after known) {
 				amount(0), r.set, age-1)
 		}
 	}
+}
+
+// isPackedOf reports whether a compressed file has what a file of the set has,
+// according to its name or to its beginning.
+func (m rotatedFile) isPackedOf(set []rotatedFile) bool {
+	unpacked, head := strings.TrimSuffix(m.path, packing(m.path)), packedHead(m.path)
+	return slices.ContainsFunc(set, func(s rotatedFile) bool {
+		return s.path == unpacked ||
+			s.file != nil && len(head) > 0 && bytes.Equal(knownFile(s.file).head, head)
+	})
 }
 
 // gone reports bytes that were added and have not been read, at least n of

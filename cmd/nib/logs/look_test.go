@@ -4,6 +4,8 @@ package logs
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +77,49 @@ func TestALookFindsTheFileThatIsRenamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Files that are rotated and compressed while they are looked at are not
+// reported as gone: the ones that an earlier look has opened are read.
+func TestALookReportsNoFileThatItHasOpened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte("b\n"))
+	do := func(errs ...error) { err = errors.Join(err, errors.Join(errs...)) }
+	put := func(name, text string) { do(os.WriteFile(path+name, []byte(text), 0o600)) }
+	rename := func(from, to string) { do(os.Rename(path+from, path+to)) }
+	do(w.Close())
+	put(".2", "a\n")
+	put(".1", "b\n")
+	put("", "c\n")
+	f := &follower{path: path, selection: Selection{Report: func(text string, args ...any) {
+		t.Errorf(text, args...)
+	}}}
+	after, looks := knownAt(path+".2"), 0
+	set := f.look(func(m *rotatedFile, openErr error) (keep bool) {
+		do(openErr)
+		if m.path != path || looks == 2 {
+			return packing(m.path) == ""
+		}
+		if looks++; looks == 1 {
+			rename(".2", ".3")
+			do(os.Remove(path + ".1"))
+			put(".2.gz", packed.String())
+		} else {
+			rename(".3", ".4")
+			rename(".2.gz", ".3.gz")
+			rename(".1", ".2")
+		}
+		rename("", ".1")
+		put("", "new\n")
+		return true
+	})
+	defer closeFiles(set)
+	f.missed(set, after)
+	if err != nil || looks != 2 {
+		t.Errorf("%d looks, %v", looks, err)
 	}
 }
 
