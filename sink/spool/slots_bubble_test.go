@@ -68,8 +68,9 @@ func TestSlotThatFailsIsLeft(t *testing.T) {
 				return fits
 			}, Err: c.err})
 			s = open(t, memDir, f, conf(reported.add))
-			if got := memSlots(t, m); len(got) != 2 {
-				t.Errorf("%s: got the slots %q, want two", c.name, got)
+			// The first one may have been delivered by now.
+			if got := memSlots(t, m); !slices.Contains(got, "slot-0002") {
+				t.Errorf("%s: got the slots %q, want a second one", c.name, got)
 			}
 			for n := range 5 {
 				must(t, s.WriteRecord(record(nib.LevelInfo, 10+n, 100)))
@@ -254,8 +255,9 @@ func TestDropsOfASlotThatFailsCountOnce(t *testing.T) {
 		m.Fail(vfstest.Fault{Op: vfstest.OpCreate, Path: defaultName + store.CursorExt, Times: 1,
 			Err: syscall.EIO})
 		s = open(t, memDir, f, shared(Config{fs: m, Sync: SyncNever, OnError: func(error) {}}))
-		if got := memSlots(t, m); len(got) != 2 {
-			t.Errorf("got the slots %q, want two", got)
+		// The first one may have been delivered by now.
+		if got := memSlots(t, m); !slices.Contains(got, "slot-0002") {
+			t.Errorf("got the slots %q, want a second one", got)
 		}
 		await.Sleep(time.Second)
 		if st := s.Stats(); loss.Sum(st.Inherited) != dropped {
