@@ -4,6 +4,7 @@ package pool
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 
@@ -11,14 +12,18 @@ import (
 )
 
 // onPlace runs f on a new goroutine, whose place is the same in all that f
-// calls, and not the place of processor 0. There is one processor.
+// calls, and not the place of processor 0. There is one processor. The place is
+// part of the address of the stack, which is moved when it grows, or when a
+// collection finds it too large: it is large from the start, and none runs.
 func onPlace[T any](t *testing.T, p *Pool[T], f func(table *table[T], home uintptr)) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	p.begin()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		growStack()
 		table := p.table.Load()
 		for table.place()&table.mask == 0 {
 			table.salt += 2 // still a place of stacks
@@ -26,6 +31,12 @@ func onPlace[T any](t *testing.T, p *Pool[T], f func(table *table[T], home uintp
 		f(table, table.place()&table.mask)
 	}()
 	<-done
+}
+
+//go:noinline
+func growStack() byte {
+	var b [1 << 14]byte
+	return b[runtime.NumGoroutine()]
 }
 
 // idle returns how many values are in the items of a shard.
