@@ -77,7 +77,7 @@ func (l *liveFile) sync() error {
 	return l.syncName()
 }
 
-// syncName syncs the name of the file, and those of the directories above it.
+// syncName makes the path of the file survive a power failure.
 func (l *liveFile) syncName() error {
 	if l.unnamed {
 		if err := vfs.SyncPath(l.fs, l.dir); err != nil {
