@@ -7,6 +7,9 @@ LONGEST  := . allocs dest/kafka/kfaketest cmd/nib bench
 TESTED   := $(filter $(MODULES),$(LONGEST)) $(filter-out $(LONGEST) $(E2E),$(MODULES))
 # Modules with code that services run, where memory is shared.
 RACED    := $(filter . bridge/% dest/% cmd/nib,$(TESTED))
+# Packages without the race detector: one has rules for texts, the other puts the
+# packages of cmd/nib together, and shares only what these have.
+UNRACED  ?= internal/arch|cmd/nib/command
 # Modules that require hundreds of others: to compile these is most of the work.
 LARGE    := $(filter allocs/e2e e2e/metrics e2e/kubernetes e2e/recipes examples/shop,$(MODULES))
 GO       ?= go
@@ -93,13 +96,11 @@ $(TESTED:%=test/%): test/%:
 	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST)'
 
 # Races, and misuse that the tag invariants detects, in the packages that import
-# sync or sync/atomic, tests included. Allocations are counted without -race,
-# processes share no memory, and the commands of cmd/nib share what its other
-# packages have. All cases of NIB_E2E=full, some of which limit the memory, run in
-# test.
+# sync or sync/atomic, tests included. Allocations are counted without -race. All
+# cases of NIB_E2E=full, some of which limit the memory, run in test.
 race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
 $(RACED:%=race/%): race/%:
-	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | awk "/[[ ]sync(\/atomic)?[] ]/ && !/internal\/arch |cmd\/nib\/command / { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc|process"'
+	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | grep -vE "^[^ ]*/($(UNRACED)) " | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:
@@ -126,10 +127,9 @@ cross/arm64: emulator := qemu-aarch64-static
 cross/arm64: emulated := $(ON_ARM64)
 cross/s390x: emulator := qemu-s390x-static
 cross/s390x: emulated := $(EMULATED)
-cross/s390x: tags := -tags invariants # short mode has fewer cases with it
 cross/arm64 cross/s390x: cross/%:
 	@.ci/step '$@' 'command -v $(emulator) >/dev/null || { echo "skipped, there is no $(emulator)"; exit 0; }; \
-		GOARCH=$* CGO_ENABLED=0 NIB_E2E= $(TEST) $(tags) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" \
+		GOARCH=$* CGO_ENABLED=0 NIB_E2E= $(TEST) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" \
 			$$($(GO) list $(emulated) | grep -vE "/($(UNEMULATED))$$")'
 
 fuzz: ## every fuzz target, FUZZTIME each

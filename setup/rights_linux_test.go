@@ -85,10 +85,10 @@ func netBindService() []byte {
 	return b
 }
 
-// TestProcessWithOtherRightsTrustsNoEnvironment gives a program rights that its
+// TestProgramWithOtherRightsTrustsNoEnvironment gives a program rights that its
 // user does not have: it takes neither its configuration nor the orders of a
 // monitor from the environment, and does not start itself.
-func TestProcessWithOtherRightsTrustsNoEnvironment(t *testing.T) {
+func TestProgramWithOtherRightsTrustsNoEnvironment(t *testing.T) {
 	orders := monitorVar + `={"Config":{"output":["file:/var/tmp/nib-rights-orders"]},"PID":1}`
 	for _, c := range []struct {
 		name   string
