@@ -4,7 +4,6 @@ package pool
 
 import (
 	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 	"testing"
 
@@ -12,31 +11,32 @@ import (
 )
 
 // onPlace runs f on a new goroutine, whose place is the same in all that f
-// calls, and not the place of processor 0. There is one processor. The place is
-// part of the address of the stack, which is moved when it grows, or when a
-// collection finds it too large: it is large from the start, and none runs.
+// calls, and not the place of processor 0. There is one processor.
 func onPlace[T any](t *testing.T, p *Pool[T], f func(table *table[T], home uintptr)) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	p.begin()
 	done := make(chan struct{})
-	go func() {
+	go onFixedStack(func() {
 		defer close(done)
-		growStack()
 		table := p.table.Load()
 		for table.place()&table.mask == 0 {
 			table.salt += 2 // still a place of stacks
 		}
 		f(table, table.place()&table.mask)
-	}()
+	})
 	<-done
 }
 
+// onFixedStack calls f with half of a stack in use. The place is part of the
+// address of the stack, which is moved when it grows, or when less than a
+// quarter is used.
+//
 //go:noinline
-func growStack() byte {
-	var b [1 << 14]byte
-	return b[runtime.NumGoroutine()]
+func onFixedStack(f func()) byte {
+	var half [1 << 14]byte
+	f()
+	return half[runtime.NumGoroutine()]
 }
 
 // idle returns how many values are in the items of a shard.
