@@ -97,6 +97,28 @@ func TestFirstCallsAreNotCounted(t *testing.T) {
 	}
 }
 
+// TestCachesThatFillAreNotCounted has one more allocation in each of the first
+// windows, like a function with many type assertions, which the runtime caches
+// at random.
+func TestCachesThatFillAreNotCounted(t *testing.T) {
+	onlyCounting(t)
+	fills := func() func() {
+		calls := 0
+		return func() {
+			if calls++; calls%100 == 50 && calls < 20*100 {
+				allocate()
+			}
+		}
+	}
+	f := fills()
+	if mallocs, _ := Count(func() { f(); allocate() }, 100); mallocs != 1 {
+		t.Errorf("got %v mallocs, want 1", mallocs)
+	}
+	if mallocs, _ := Count(fills(), 100); mallocs != 0 {
+		t.Errorf("got %v mallocs, want 0", mallocs)
+	}
+}
+
 func TestPoolIsNotEmptiedWhileCounting(t *testing.T) {
 	onlyCounting(t)
 	pool := sync.Pool{New: func() any { return new([4096]byte) }}

@@ -31,23 +31,16 @@ func Zero(tb testing.TB, f func()) {
 				"invariants) adds its own; nothing is proved")
 		return
 	}
-	lowest, sum := total{mallocs: ^uint64(0)}, total{}
-	for _, w := range count(f, runs) {
-		if w.mallocs < lowest.mallocs {
-			lowest = w
-		}
-		sum.mallocs += w.mallocs
-		sum.bytes += w.bytes
-	}
-	if sum.mallocs == 0 {
+	got := count(f, runs)
+	if got.sum.mallocs == 0 {
 		return
 	}
 	found := profile(f, windows*runs)
 	switch {
-	case lowest.mallocs > 0:
-		tb.Errorf("alloctest: got %s, want none\n%s", perCall(lowest, runs), found)
+	case got.lowest.mallocs > 0:
+		tb.Errorf("alloctest: got %s, want none\n%s", perCall(got.lowest, runs), found)
 	case found.own > 0:
-		tb.Errorf("alloctest: got %s occasionally, want none\n%s", perCall(sum, windows*runs),
+		tb.Errorf("alloctest: got %s occasionally, want none\n%s", perCall(got.sum, got.calls),
 			found)
 	}
 }
