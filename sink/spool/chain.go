@@ -59,6 +59,7 @@ type space struct {
 	headers       []*deliver.Link  // left the chain, headers kept; see keepHeader
 	bytes         int64            // bytes of the segments that exist
 	limit         int64            // maximum of bytes: Config.Size, less what peers use
+	peerDrops     int              // segments that peers have dropped for a call that waits
 }
 
 // counts are of dropped lines, except lines that only one destination has lost.

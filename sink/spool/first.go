@@ -56,11 +56,11 @@ func (ch *chain) hasRoom() bool {
 	return !ch.c.DeliverOnly && ch.bytes+ch.c.SegmentSize <= ch.limit
 }
 
-// fitsIn reports whether all segments fit into limit bytes.
-func (ch *chain) fitsIn(limit int64) bool {
+// fits reports whether all segments fit into the size of the spool.
+func (ch *chain) fits() bool {
 	ch.Lock()
 	defer ch.Unlock()
-	return ch.bytes <= limit
+	return ch.bytes <= ch.limit
 }
 
 // isCrowded reports whether there is no room for another segment, but would be

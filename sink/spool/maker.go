@@ -159,7 +159,7 @@ func (m *maker) work(
 // makeNext makes the next segment if one is wanted. Deleted segments that are
 // not freed yet count towards the size of the spool.
 func (m *maker) makeNext() error {
-	limit, err := m.makeRoom()
+	err := m.makeRoom()
 	m.Lock()
 	if err != nil {
 		m.makeErr, m.dropRequested = m.unmade(err), false
@@ -193,8 +193,8 @@ func (m *maker) makeNext() error {
 	}
 
 	if err == nil {
-		limit, err = m.peers.limit()
-		if err != nil || !m.fitsIn(limit) { // another process has made a segment at the same time
+		// Another process may have made a segment at the same time.
+		if err = m.updateLimit(); err != nil || !m.fits() {
 			m.deleteEmpty(number, g)
 			g = nil
 		}
@@ -202,7 +202,7 @@ func (m *maker) makeNext() error {
 
 	m.Lock()
 	defer m.Unlock()
-	m.making, m.makeErr, m.next, m.limit = false, m.unmade(err), g, limit
+	m.making, m.makeErr, m.next = false, m.unmade(err), g
 	if g == nil {
 		m.segments, m.bytes = m.segments-1, m.bytes-m.c.SegmentSize
 		m.number--
@@ -369,10 +369,9 @@ func (m *maker) remove(l *deliver.Link) (ok bool) {
 // no room for another segment: those that could not be deleted before, and
 // those behind which a cursor could not be synced. The next start deletes all
 // of them.
-func (m *maker) freeUndeleted(limit int64) (err error) {
+func (m *maker) freeUndeleted() (err error) {
 	m.Lock()
 	defer m.Unlock()
-	m.limit = limit
 	for i := 0; i < len(m.undeleted)-m.kept() && !m.c.DeliverOnly && m.next == nil &&
 		!m.hasRoom(); {
 		l := m.undeleted[i]

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -245,6 +246,71 @@ func TestCallDoesNotWaitForRoomThatPeersHave(t *testing.T) {
 	}
 }
 
+// generous are peers that leave so much room, and drop a segment when a call
+// asks for that. Counting takes a millisecond, in which the segment is dropped
+// after it was counted.
+type generous struct {
+	alone
+	s          *Sink
+	left       atomic.Int64
+	hasDropped atomic.Bool
+	heal       func() // ends what the full disk caused
+}
+
+func (p *generous) requestDrop() bool {
+	p.s.chain.wantMore()
+	return true
+}
+
+func (p *generous) limit() (int64, error) {
+	left := p.left.Load()
+	if !p.hasDropped.Swap(true) {
+		p.heal()
+		p.left.Add(segment.MinSize)
+		p.s.chain.retry(segment.MinSize)
+	}
+	time.Sleep(time.Millisecond)
+	return left, nil
+}
+
+// TestCallWaitsForRoomThatAPeerMakes has a call for which a peer drops a
+// segment: while the peers are counted, or after the disk was full.
+func TestCallWaitsForRoomThatAPeerMakes(t *testing.T) {
+	for _, c := range []struct {
+		left int64
+		err  error // of the second segment
+	}{{segment.MinSize, nil}, {2 * segment.MinSize, syscall.ENOSPC}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := vfstest.NewMem(nil)
+			must(t, m.MkdirAll(filepath.Dir(memDir), 0o700))
+			conf := Config{
+				SegmentSize: segment.MinSize, Size: 4 * segment.MinSize, fs: m, Sync: SyncNever,
+				Drain: 1, OnError: func(error) {}, OnFull: []FullRule{{Do: ActionDropOld}},
+			}
+			s := newSink(conf.withDefaults(memDir))
+			p := &generous{s: s, heal: func() {}}
+			p.left.Store(c.left)
+			p.hasDropped.Store(true)
+			s.chain.limit, s.chain.peers = c.left, p
+			must(t, s.addDestinations(&far{do: down}))
+			first, err := s.recover(memDir)
+			must(t, err, s.begin(first))
+			if c.err != nil {
+				p.heal = m.Fail(vfstest.Fault{
+					Op: vfstest.OpPreallocate, Path: "*.seg*", Err: c.err,
+				})
+			}
+			s.start()
+			await.Sleep(time.Second)
+			p.hasDropped.Store(false)
+			for s.chain.active.Load().Number < 2 {
+				must(t, s.WriteRecord(record(nib.LevelInfo, 0, 1000)))
+			}
+			closeDown(t, s)
+		})
+	}
+}
+
 // TestCallWaitsForTheLastSegment has a call that needs a segment while the last
 // one for which there is room is being made.
 func TestCallWaitsForTheLastSegment(t *testing.T) {
@@ -287,7 +353,7 @@ func TestKeptSegmentsMakeRoom(t *testing.T) {
 				s.chain.next = nil
 				s.chain.Unlock()
 				if roomy {
-					must(t, s.maker.freeUndeleted(s.c.Size))
+					must(t, s.maker.freeUndeleted())
 				}
 				s.chain.Lock()
 				s.chain.next = next

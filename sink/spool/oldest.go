@@ -45,16 +45,37 @@ func (ch *chain) isDropping() bool {
 	return ch.dropRequested || ch.dropping || ch.peers.isDropping()
 }
 
-// makeRoom makes room for another segment if there is none, and returns the
-// maximum size of all segments.
-func (m *maker) makeRoom() (limit int64, err error) {
-	if limit, err = m.peers.limit(); err == nil {
-		err = m.freeUndeleted(limit)
+// makeRoom makes room for another segment if there is none.
+func (m *maker) makeRoom() error {
+	err := m.updateLimit()
+	if err == nil {
+		err = m.freeUndeleted()
 	}
 	if err == nil {
 		m.serveDropRequest()
 	}
-	return limit, err
+	return err
+}
+
+// updateLimit finds out the maximum size of all segments: again if a peer has
+// dropped a segment in between, which may have been counted or not. A call that
+// waits for this drop would find the spool full.
+func (m *maker) updateLimit() error {
+	m.Lock()
+	defer m.Unlock()
+	for {
+		drops := m.peerDrops
+		m.Unlock()
+		limit, err := m.peers.limit()
+		m.Lock()
+		if err != nil {
+			return err
+		}
+		if m.peerDrops == drops {
+			m.limit = limit
+			return nil
+		}
+	}
 }
 
 // serveDropRequest drops the oldest segments if a call has asked for it, until
@@ -90,7 +111,13 @@ func (m *maker) endDropRequest() {
 func (ch *chain) retry(freed int64) {
 	ch.Lock()
 	defer ch.Unlock()
-	ch.limit += freed
+	if freed > 0 {
+		ch.limit += freed
+		ch.peerDrops++
+		if vfs.IsFull(ch.makeErr) {
+			ch.makeErr = nil // the next attempt may succeed
+		}
+	}
 	ch.wantMore()
 	ch.Broadcast()
 }
