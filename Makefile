@@ -14,6 +14,7 @@ UNRACED  ?= internal/arch|cmd/nib/command
 LARGE    := $(filter allocs/e2e e2e/metrics e2e/kubernetes e2e/recipes examples/shop,$(MODULES))
 GO       ?= go
 TESTER   ?= $(GO) test
+VET      := $(GO) vet -vettool=$(CURDIR)/.ci/vet
 # Tables for debuggers are a third of the time to link a test. Beside other work,
 # or with an empty build cache, a package may take longer than 10 minutes, and
 # with all cases an hour.
@@ -43,8 +44,9 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 # Tests that choose cases choose the same ones for one tree.
 export NIB_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD^{tree} 2>/dev/null | cut -c1-12))
-# Two steps at a time, the output of each in one piece.
-MAKEFLAGS += -j2 -Otarget
+# Three steps at a time, since many wait for servers and processes that they
+# start; the output of each in one piece.
+MAKEFLAGS += -j3 -Otarget
 
 .PHONY: help pictures demo check form versions gofmt arch test race alloc gate fuzz lint mutate vuln bench nibbench compare e2e table cross release release-check apidiff exported \
 	$(foreach verb,vet test short race lint e2e fuzz,$(MODULES:%=$(verb)/%)) $(SYSTEMS:%=vet/%) $(RELEASES:%=alloc/%)
@@ -77,17 +79,18 @@ arch: ## the rules of the architecture, with those that build programs
 	@.ci/step '$@' '$(TEST) -count=1 ./internal/arch/'
 
 $(MODULES:%=vet/%): vet/%:
-	@.ci/step '$@' 'cd $* && $(GO) vet ./...'
+	@.ci/step '$@' 'cd $* && $(VET) ./...'
 
+# Where nothing runs, vet needs what the packages export, not fast code.
 $(SYSTEMS:%=vet/%): vet/%:
-	@.ci/step '$@' 'export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(GO) vet ./...'
+	@.ci/step '$@' 'export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(VET) $(if $(filter %/386,$*),,-gcflags=all="-N -l -dwarf=0") ./...'
 
 # event_go127.go is the only file that the newest release alone compiles.
 vet-newest:
-	@.ci/step '$@' '$(NEWEST) $(GO) vet .'
+	@.ci/step '$@' '$(NEWEST) $(VET) .'
 
 vet-tags:
-	@.ci/step '$@' '$(GO) vet -tags invariants ./pool/... ./internal/jsonenc'
+	@.ci/step '$@' '$(VET) -tags invariants ./pool/... ./internal/jsonenc'
 
 $(TESTED:%=short/%): short/%:
 	@.ci/step '$@' 'cd $* && $(GO) list ./... | grep -v internal/arch | xargs $(TEST) -short'
