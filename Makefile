@@ -1,10 +1,12 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
+# The modules with the longest tests, which begin first.
+LONGEST  := . allocs dest/kafka/kfaketest cmd/nib bench e2e e2e/kafka e2e/view
+SORTED   := $(filter $(MODULES),$(LONGEST)) $(filter-out $(LONGEST),$(MODULES))
 # Modules that need servers, disks, a browser or many other modules.
-E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(MODULES))
-# Modules whose tests need only Go, those with the longest tests first.
-LONGEST  := . allocs dest/kafka/kfaketest cmd/nib bench
-TESTED   := $(filter $(MODULES),$(LONGEST)) $(filter-out $(LONGEST) $(E2E),$(MODULES))
+E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(SORTED))
+# Modules whose tests need only Go.
+TESTED   := $(filter-out $(E2E),$(SORTED))
 # Modules with code that services run, where memory is shared.
 RACED    := $(filter . bridge/% dest/% cmd/nib,$(TESTED))
 # Packages without the race detector: one has rules for texts, the other puts the
