@@ -83,6 +83,14 @@ arch: ## the rules of the architecture, with those that build programs
 $(MODULES:%=vet/%): vet/%:
 	@.ci/step '$@' 'cd $* && $(VET) ./...'
 
+# Steps that begin at the same time with an empty build cache compile the same
+# packages, each for itself: one of them has to end before the others begin.
+$(addprefix vet/,$(filter-out . $(LARGE),$(MODULES))) vet-tags arch-short: | vet/.
+$(if $(filter lint,$(MAKECMDGOALS)),$(filter-out lint/.,$(MODULES:%=lint/%)): | lint/.)
+$(if $(filter lint,$(MAKECMDGOALS)),$(foreach m,$(LARGE),$(eval vet/$m: | lint/$m)))
+$(if $(filter alloc,$(MAKECMDGOALS)),gate: | alloc)
+$(RACED:%=race/%) race-pool: | race-compile
+
 # Where nothing runs, vet needs what the packages export, not fast code.
 $(SYSTEMS:%=vet/%): vet/%:
 	@.ci/step '$@' 'export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(VET) $(if $(filter %/386,$*),,-gcflags=all="-N -l -dwarf=0") ./...'
@@ -103,7 +111,9 @@ $(TESTED:%=test/%): test/%:
 # Races, and misuse that the tag invariants detects, in the packages that import
 # sync or sync/atomic, tests included. Allocations are counted without -race. All
 # cases of NIB_E2E=full, some of which limit the memory, run in test.
-race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
+race: race-compile $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
+race-compile:
+	@.ci/step '$@' '$(GO) build -race -tags invariants ./...'
 $(RACED:%=race/%): race/%:
 	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | grep -vE "^[^ ]*/($(UNRACED)) " | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
 
