@@ -48,7 +48,8 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 export NIB_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD^{tree} 2>/dev/null | cut -c1-12))
 # Three steps at a time, since many wait for servers and processes that they
 # start; the output of each in one piece.
-MAKEFLAGS += -j3 -Otarget
+JOBS     ?= 3
+MAKEFLAGS += -j$(JOBS) -Otarget
 
 .PHONY: help pictures demo check form versions gofmt arch test race alloc gate fuzz lint mutate vuln bench nibbench compare e2e table cross release release-check apidiff exported \
 	$(foreach verb,vet test short race lint e2e fuzz,$(MODULES:%=$(verb)/%)) $(SYSTEMS:%=vet/%) $(RELEASES:%=alloc/%)
@@ -84,12 +85,11 @@ $(MODULES:%=vet/%): vet/%:
 	@.ci/step '$@' 'cd $* && $(VET) ./...'
 
 # Steps that begin at the same time with an empty build cache compile the same
-# packages, each for itself: one of them has to end before the others begin.
+# packages, each for itself: one of them has to end before the others begin, and
+# make begins these last.
 $(addprefix vet/,$(filter-out . $(LARGE),$(MODULES))) vet-tags arch-short: | vet/.
-$(if $(filter lint,$(MAKECMDGOALS)),$(filter-out lint/.,$(MODULES:%=lint/%)): | lint/.)
 $(if $(filter lint,$(MAKECMDGOALS)),$(foreach m,$(LARGE),$(eval vet/$m: | lint/$m)))
 $(if $(filter alloc,$(MAKECMDGOALS)),gate: | alloc)
-$(RACED:%=race/%) race-pool: | race-compile
 
 # Where nothing runs, vet needs what the packages export, not fast code.
 $(SYSTEMS:%=vet/%): vet/%:
@@ -111,11 +111,13 @@ $(TESTED:%=test/%): test/%:
 # Races, and misuse that the tag invariants detects, in the packages that import
 # sync or sync/atomic, tests included. Allocations are counted without -race. All
 # cases of NIB_E2E=full, some of which limit the memory, run in test.
-race: race-compile $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
-race-compile:
-	@.ci/step '$@' '$(GO) build -race -tags invariants ./...'
+race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
 $(RACED:%=race/%): race/%:
 	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | grep -vE "^[^ ]*/($(UNRACED)) " | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
+
+# What the steps of race have in common.
+race-compile:
+	@.ci/step '$@' '$(GO) build -race -tags invariants ./...'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:
