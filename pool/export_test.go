@@ -19,6 +19,8 @@ func (p *Pool[T]) Slots(visit func(v T)) {
 	if t == nil {
 		return
 	}
+	p.depot.mu.Lock()
+	defer p.depot.mu.Unlock()
 	mags := append([][]T(nil), p.depot.mags...)
 	for i := range t.shards {
 		mags = append(mags, t.shards[i].items, t.shards[i].spare)
@@ -34,14 +36,17 @@ func (p *Pool[T]) Slots(visit func(v T)) {
 }
 
 // Fault returns a fault in the accounts of a pool that no other goroutine uses,
-// or "": each place for a value within the limit must be accounted for once,
-// and no magazine may be in two places.
+// except to shrink it at a garbage collection, or "": each place for a value
+// within the limit must be accounted for once, and no magazine may be in two
+// places.
 func (p *Pool[T]) Fault() string {
 	t := p.table.Load()
 	if t == nil {
 		return ""
 	}
 	d := &p.depot
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	sum, seen := d.free, map[*T]bool{}
 	fault := ""
 	own := func(m []T) {
@@ -95,7 +100,11 @@ func (p *Pool[T]) Fault() string {
 
 // Refuses reports whether the next Put is refused without a search, if no Get
 // comes before it.
-func (p *Pool[T]) Refuses() bool { return p.depot.marked }
+func (p *Pool[T]) Refuses() bool {
+	p.depot.mu.Lock()
+	defer p.depot.mu.Unlock()
+	return p.depot.marked
+}
 
 // pools visits the pools of the classes that have been used.
 func (p *Buffers) pools(visit func(*Pool[*Buffer])) {
