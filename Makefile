@@ -88,7 +88,7 @@ $(MODULES:%=vet/%): vet/%:
 # packages, each for itself: one of them has to end before the others begin, and
 # make begins these last.
 $(addprefix vet/,$(filter-out . $(LARGE),$(MODULES))) vet-tags arch-short: | vet/.
-$(if $(filter lint,$(MAKECMDGOALS)),$(foreach m,$(LARGE),$(eval vet/$m: | lint/$m)))
+$(if $(filter lint,$(MAKECMDGOALS)),$(LARGE:%=vet/%): vet/%: | lint/%)
 $(if $(filter alloc,$(MAKECMDGOALS)),gate: | alloc)
 
 # Where nothing runs, vet needs what the packages export, not fast code.
