@@ -124,7 +124,20 @@ func inContainers[T any](t *testing.T, v T, want string) int {
 	return n
 }
 
-func inLines[T any](t *testing.T, v T, want string) (n int) {
+func inLines[T any](t *testing.T, v T, want string) int {
+	t.Helper()
+	return inLinesOf(t, v, want,
+		func(e *nib.Event) *nib.Event { return nib.Val(e, "v", v) },
+		func(e *nib.Event) *nib.Event {
+			return nib.Inline(e, struct {
+				V T `json:"v"`
+			}{v})
+		})
+}
+
+// inLinesOf is apart from inLines because it would take seconds to compile for
+// each type.
+func inLinesOf(t *testing.T, v any, want string, val, inline func(*nib.Event) *nib.Event) (n int) {
 	t.Helper()
 	var buf bytes.Buffer
 	log := nib.New(&buf, nib.WithLayout(nib.Layout{TimeKey: nib.OmitKey, LevelKey: nib.OmitKey}))
@@ -139,17 +152,15 @@ func inLines[T any](t *testing.T, v T, want string) (n int) {
 	line := `{"v":` + want + `}`
 	log.Info().Any("v", v).Send()
 	check("Any", line)
-	nib.Val(log.Info(), "v", v).Send()
+	val(log.Info()).Send()
 	check("Val", line)
 	log.Info().Fields(map[string]any{"v": v}).Send()
 	check("Fields", line)
 	log.Info().Array("v", func(a *nib.Array) { a.Any(v).Any(v) }).Send()
 	check("Array", `{"v":[`+want+`,`+want+`]}`)
-	log.Info().Dict("v", func(e *nib.Event) { nib.Val(e, "v", v) }).Send()
+	log.Info().Dict("v", func(e *nib.Event) { val(e) }).Send()
 	check("Dict", `{"v":`+line+`}`)
-	nib.Inline(log.Info(), struct {
-		V T `json:"v"`
-	}{v}).Send()
+	inline(log.Info()).Send()
 	check("Inline", line)
 	log.With(func(e *nib.Event) { e.Any("v", v) }).Info().Send()
 	check("With", line)
