@@ -1,10 +1,11 @@
 # Every verb works over every module of the repository.
 MODULES  := $(patsubst %/,%,$(dir $(foreach m,$(wildcard go.mod */go.mod */*/go.mod */*/*/go.mod),$(if $(findstring /testdata/,$m),,$m))))
 # The modules with the longest tests, which begin first.
-LONGEST  := . allocs dest/kafka/kfaketest cmd/nib bench e2e e2e/kafka e2e/view
+LONGEST  := . allocs dest/kafka/kfaketest cmd/nib e2e e2e/kafka e2e/view
 SORTED   := $(filter $(MODULES),$(LONGEST)) $(filter-out $(LONGEST),$(MODULES))
-# Modules that need servers, disks, a browser or many other modules.
-E2E      := $(filter e2e e2e/% %/e2e examples/shop,$(SORTED))
+# Modules that need servers, disks, a browser or many other modules, as bench does
+# for all contestants.
+E2E      := $(filter bench e2e e2e/% %/e2e examples/shop,$(SORTED))
 # Modules whose tests need only Go.
 TESTED   := $(filter-out $(E2E),$(SORTED))
 # Modules with code that services run, where memory is shared.
@@ -16,6 +17,9 @@ UNRACED  ?= internal/arch|cmd/nib/command
 LARGE    := $(filter allocs/e2e e2e/metrics e2e/kubernetes e2e/recipes examples/shop,$(MODULES))
 GO       ?= go
 TESTER   ?= $(GO) test
+# Code without tables for debuggers compiles in an eighth less time. It is for
+# steps with flags that share no cache with the builds of developers anyway.
+NODWARF  := -gcflags=all=-dwarf=0
 VET      := $(GO) vet -vettool=$(CURDIR)/.ci/vet
 # Tables for debuggers are a third of the time to link a test. Beside other work,
 # or with an empty build cache, a package may take longer than 10 minutes, and
@@ -93,7 +97,7 @@ $(if $(filter alloc,$(MAKECMDGOALS)),gate: | alloc)
 
 # Where nothing runs, vet needs what the packages export, not fast code.
 $(SYSTEMS:%=vet/%): vet/%:
-	@.ci/step '$@' 'export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(VET) $(if $(filter %/386,$*),,-gcflags=all="-N -l -dwarf=0") ./...'
+	@.ci/step '$@' 'export GOOS=$(*D) GOARCH=$(*F) CGO_ENABLED=0 && $(VET) $(if $(filter %/386,$*),$(NODWARF),-gcflags=all="-N -l -dwarf=0") ./...'
 
 # event_go127.go is the only file that the newest release alone compiles.
 vet-newest:
@@ -113,15 +117,15 @@ $(TESTED:%=test/%): test/%:
 # cases of NIB_E2E=full, some of which limit the memory, run in test.
 race: $(RACED:%=race/%) race-pool ## race detector and misuse checks, where memory is shared
 $(RACED:%=race/%): race/%:
-	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | grep -vE "^[^ ]*/($(UNRACED)) " | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | NIB_E2E= xargs -r $(TEST) -race -tags invariants -short -skip "(?i)alloc"'
+	@.ci/step '$@' 'cd $* && $(GO) list -f "{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}" ./... | grep -vE "^[^ ]*/($(UNRACED)) " | awk "/[[ ]sync(\/atomic)?[] ]/ { print \$$1 }" | NIB_E2E= xargs -r $(TEST) $(NODWARF) -race -tags invariants -short -skip "(?i)alloc"'
 
 # What the steps of race have in common.
 race-compile:
-	@.ci/step '$@' '$(GO) build -race -tags invariants ./...'
+	@.ci/step '$@' '$(GO) build $(NODWARF) -race -tags invariants ./...'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:
-	@.ci/step '$@' 'NIB_E2E= $(TEST) -race -short -skip "(?i)alloc" ./pool/...'
+	@.ci/step '$@' 'NIB_E2E= $(TEST) $(NODWARF) -race -short -skip "(?i)alloc" ./pool/...'
 
 # Allocations that one release makes and another one does not. The oldest release
 # keeps the fewest values on the stack.
@@ -139,14 +143,14 @@ $(RELEASES:%=alloc/%): alloc/%:
 # Code that depends on the size of int, on alignment or on the order of bytes.
 cross: cross/386 cross/arm64 cross/s390x ## unit tests on 386, and on arm64 and s390x where qemu-user is installed
 cross/386:
-	@.ci/step '$@' 'GOARCH=386 CGO_ENABLED=0 NIB_E2E= $(TEST) -short . ./internal/loggertest ./schema ./pool/... $(EMULATED)'
+	@.ci/step '$@' 'GOARCH=386 CGO_ENABLED=0 NIB_E2E= $(TEST) $(NODWARF) -short . ./internal/loggertest ./schema ./pool/... $(EMULATED)'
 cross/arm64: emulator := qemu-aarch64-static
 cross/arm64: emulated := $(ON_ARM64)
 cross/s390x: emulator := qemu-s390x-static
 cross/s390x: emulated := $(EMULATED)
 cross/arm64 cross/s390x: cross/%:
 	@.ci/step '$@' 'command -v $(emulator) >/dev/null || { echo "skipped, there is no $(emulator)"; exit 0; }; \
-		GOARCH=$* CGO_ENABLED=0 NIB_E2E= $(TEST) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" \
+		GOARCH=$* CGO_ENABLED=0 NIB_E2E= $(TEST) $(NODWARF) -short -exec "$(CURDIR)/.ci/emulate $(emulator)" \
 			$$($(GO) list $(emulated) | grep -vE "/($(UNEMULATED))$$")'
 
 fuzz: ## every fuzz target, FUZZTIME each
