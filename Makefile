@@ -55,7 +55,7 @@ export NIB_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD^{tree} 2>/dev/nul
 JOBS     ?= 3
 MAKEFLAGS += -j$(JOBS) -Otarget
 
-.PHONY: help pictures demo check form versions gofmt arch test race alloc gate fuzz lint mutate vuln bench nibbench compare e2e table cross release release-check apidiff exported \
+.PHONY: help pictures demo check form versions gofmt compile arch test race alloc gate fuzz lint mutate vuln bench nibbench compare e2e table cross release release-check apidiff exported \
 	$(foreach verb,vet test short race lint e2e fuzz,$(MODULES:%=$(verb)/%)) $(SYSTEMS:%=vet/%) $(RELEASES:%=alloc/%)
 
 help: ## list the verbs
@@ -89,9 +89,10 @@ $(MODULES:%=vet/%): vet/%:
 	@.ci/step '$@' 'cd $* && $(VET) ./...'
 
 # Steps that begin at the same time with an empty build cache compile the same
-# packages, each for itself: one of them has to end before the others begin, and
-# make begins these last.
-$(addprefix vet/,$(filter-out . $(LARGE),$(MODULES))) vet-tags arch-short: | vet/.
+# packages, each for itself: one of them has to end before the others begin.
+compile:
+	@.ci/step '$@' '$(GO) build ./...'
+arch arch-short vet-tags $(foreach verb,vet short test,$(MODULES:%=$(verb)/%)): | compile
 $(if $(filter lint,$(MAKECMDGOALS)),$(LARGE:%=vet/%): vet/%: | lint/%)
 $(if $(filter alloc,$(MAKECMDGOALS)),gate: | alloc)
 
