@@ -89,10 +89,16 @@ $(MODULES:%=vet/%): vet/%:
 	@.ci/step '$@' 'cd $* && $(VET) ./...'
 
 # Steps that begin at the same time with an empty build cache compile the same
-# packages, each for itself: one of them has to end before the others begin.
+# packages, each for itself. So the root module is compiled before other steps
+# begin, a module before those of ours that require it, and what staticcheck
+# consists of in the first step that runs it.
 compile:
 	@.ci/step '$@' '$(GO) build ./...'
 arch arch-short vet-tags $(foreach verb,vet short test,$(MODULES:%=$(verb)/%)): | compile
+required = $(filter $(MODULES),$(shell sed -n 's|^[^/]*github.com/nib-log/nib/\(.*\) v.*|\1|p' $1/go.mod))
+$(foreach m,$(filter-out $(LARGE),$(MODULES)),$(eval vet/$m: | $(patsubst %,vet/%,$(call required,$m))))
+vet/dest/kafka/embedded: | vet/dest/kafka
+$(patsubst %,lint/%,$(filter-out .,$(MODULES))): | lint/.
 $(if $(filter lint,$(MAKECMDGOALS)),$(LARGE:%=vet/%): vet/%: | lint/%)
 $(if $(filter alloc,$(MAKECMDGOALS)),gate: | alloc)
 
@@ -122,7 +128,7 @@ $(RACED:%=race/%): race/%:
 
 # What the steps of race have in common.
 race-compile:
-	@.ci/step '$@' '$(GO) build $(NODWARF) -race -tags invariants ./...'
+	@.ci/step '$@' 'for m in . dest/kafka; do (cd $$m && $(GO) build $(NODWARF) -race -tags invariants ./...); done'
 
 # The tag invariants replaces the fast path of pools.
 race-pool:
