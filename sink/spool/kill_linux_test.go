@@ -58,6 +58,21 @@ type appender struct {
 	buf []byte
 }
 
+// appendTo returns an appender to a file. It ends a line that a kill has cut
+// off, as the next batch would become a part of it. If the line was the first
+// of its batch, the next batch begins with it, and nothing else has it.
+func appendTo(name string) (*appender, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
+		_, err = f.WriteString("\n")
+	}
+	return &appender{f: f}, err
+}
+
 func (a *appender) Deliver(_ context.Context, batch []nib.Record) (delivery.Result, error) {
 	a.buf = a.buf[:0]
 	for _, r := range batch {
@@ -76,11 +91,11 @@ func lineID(round, writer, n int) uint64 { return uint64(round)<<48 | uint64(wri
 func logUntilKilled() error {
 	var dest delivery.Destination
 	if name := os.Getenv(childFile); name != "" {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+		a, err := appendTo(name)
 		if err != nil {
 			return err
 		}
-		dest = &appender{f: f}
+		dest = a
 	}
 	s, err := Open(os.Getenv(childDir), dest, Config{SegmentSize: segment.MinSize, Size: 4 << 30,
 		OnFull: []FullRule{{nib.LevelTrace, ActionBlock, time.Minute}}}) // the disk may be slow
@@ -236,10 +251,10 @@ func TestKillWhileDelivering(t *testing.T) {
 	dir, file := spoolDir(t), filepath.Join(t.TempDir(), "lines")
 	must(t, os.WriteFile(file, nil, 0o600))
 	rounds, acked := killRounds(t, dir, file)
-	out, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+	out, err := appendTo(file)
 	must(t, err)
-	defer out.Close()
-	s := open(t, dir, &appender{f: out}, Config{})
+	defer out.f.Close()
+	s := open(t, dir, out, Config{})
 	must(t, s.Flush(context.Background()), s.Close())
 	text, err := os.ReadFile(file)
 	must(t, err)
