@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// A user has Go and nothing else: an empty module cache, and a
+// A user has Go and nothing else: no C compiler, an empty module cache, and a
 // proxy with the packed modules.
 type user struct {
 	*repository
@@ -39,6 +39,7 @@ func newUser(r *repository, proxy, home string) (*user, error) {
 	}
 	u.env = append(u.env,
 		"HOME="+home,
+		"CGO_ENABLED=0",
 		"GOENV=off",
 		"GOCACHE="+of[2], // holds results by content
 		"GOPATH="+filepath.Join(home, "go"),
