@@ -60,7 +60,8 @@ func TestDocuments(t *testing.T) {
 			output(t, lesson, "go", "test", "-run", "^$", "-bench", "Event/Seldom",
 				"-benchtime", "20000x", "-memprofile", profile, "-memprofilerate", "1",
 				"-o", filepath.Join(t.TempDir(), "lesson.test"), ".")
-			text := output(t, lesson, "go", "tool", "pprof", "-sample_index=alloc_objects",
+			// Compiled with GOFLAGS, as other tests are, unlike what "go tool" runs.
+			text := output(t, lesson, "go", "run", "cmd/pprof", "-sample_index=alloc_objects",
 				"-list", "lesson.Interface", profile)
 			return strings.Join(ofProfile.FindAllString(text, -1)[:5], "")
 		}},

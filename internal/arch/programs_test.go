@@ -200,7 +200,8 @@ func TestLockedInstructions(t *testing.T) {
 		t.Skip("short mode does not build programs, and only amd64 has the lock prefix")
 	}
 	program := build(t, "./testdata/locked", "-ldflags=-w") // objdump needs the symbols
-	code := run(t, "go", "tool", "objdump", "-s", `^main\.|^sync|^internal/sync|`+root, program)
+	// Compiled with GOFLAGS, as other tests are, unlike what "go tool" runs.
+	code := run(t, "go", "run", "cmd/objdump", "-s", `^main\.|^sync|^internal/sync|`+root, program)
 	mustFind(t, checkLocked(code, mostLocked, strings.Fields(rareCalls)))
 }
 
