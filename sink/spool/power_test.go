@@ -31,6 +31,7 @@ import (
 type powerCut struct {
 	files   *vfstest.Mem
 	lines   int            // number of logged lines; record makes line n, of lengthOf(n) bytes
+	notices int            // at most so many lines of the spool itself, which may be damaged, too
 	synced  map[int]bool   // lines that must be on the disk, or settled
 	settled map[int]uint64 // delivered lines, and their numbers
 	deleted uint64         // records below this number were in segments that are deleted
@@ -41,7 +42,7 @@ type powerCut struct {
 // system, of three processes in turn, whose destination refuses some batches.
 // After each cut every synced line arrives, none is made up, none that was
 // settled in a deleted segment arrives again, and no more lines are counted as
-// missing than are missing.
+// missing than are missing, notices included.
 func TestSyncedLinesSurvivePowerLoss(t *testing.T) {
 	cuts, synced, kept := 0, 0, 0
 	for n := range images() {
@@ -130,7 +131,7 @@ func (c *powerCut) cut(t *testing.T, f *far, rng *rand.Rand) *powerCut {
 	defer f.mu.Unlock()
 	x := &powerCut{
 		lines: c.lines, synced: maps.Clone(c.synced), settled: maps.Clone(c.settled),
-		spool: c.spool,
+		notices: c.notices, spool: c.spool,
 	}
 	for i, line := range f.lines {
 		x.settled[lineNumber(t, line)] = f.seqs[i]
@@ -138,10 +139,15 @@ func (c *powerCut) cut(t *testing.T, f *far, rng *rand.Rand) *powerCut {
 	maps.DeleteFunc(x.synced, func(n int, _ bool) bool { return x.settled[n] > 0 })
 	now := c.files.CrashClone(vfstest.Everything)
 	names, _ := now.ReadDir(memDir) // there is none yet
-	isSegment := func(name string) bool { return filepath.Ext(name) == store.SegmentExt }
-	if i := slices.IndexFunc(names, isSegment); i >= 0 {
-		oldest := append(memFile(t, now, filepath.Join(memDir, names[i])), make([]byte, 72)...)
-		x.deleted = binary.LittleEndian.Uint64(oldest[64:])
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return filepath.Ext(name) != store.SegmentExt
+	})
+	for i, name := range names {
+		b := memFile(t, now, filepath.Join(memDir, name))
+		x.notices += bytes.Count(b, []byte("lines lost: the spool"))
+		if i == 0 {
+			x.deleted = binary.LittleEndian.Uint64(append(b, make([]byte, 72)...)[64:])
+		}
 	}
 	pick := rng.IntN
 	if rng.IntN(3) == 0 {
@@ -183,7 +189,7 @@ func (c *powerCut) check(t *testing.T, boot uint64) {
 		}
 		before, got[n] = n, true
 	}
-	missing := uint64(0)
+	missing := uint64(c.notices)
 	for n := range c.lines + 1 {
 		if seq := c.settled[n]; !got[n] && (seq == 0 || seq >= c.deleted) {
 			missing++
