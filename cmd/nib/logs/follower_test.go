@@ -171,6 +171,24 @@ func TestTailNamesTheFilesThatItHasMissed(t *testing.T) {
 	}
 }
 
+// A rotation that is seen between two of its renames leaves a number free, and
+// no file is gone.
+func TestTailWaitsForTheEndOfARotation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	put(t, path, "a\n")
+	synctest.Test(t, func(t *testing.T) {
+		f := followFile(t, path)
+		ok(t, os.Rename(path, path+".3"))
+		put(t, path+".1", "b\n")
+		put(t, path, "c\n")
+		await.Sleep(soon) // the files are looked at
+		ok(t, os.Rename(path+".1", path+".2"))
+		ok(t, os.Rename(path, path+".1"))
+		put(t, path, "d\n")
+		f.check(t, "a b c d ", "")
+	})
+}
+
 func gzipped(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder

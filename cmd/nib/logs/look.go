@@ -276,12 +276,30 @@ func (f *follower) missed(set []rotatedFile, after known) {
 		if set[i].left || r.left {
 			continue // the two numbers are not of one time
 		}
-		// The file that is written has the age 0, the one before it 2.
-		for age := set[i].age - 1; age > max(r.age, 1); age-- {
+		older, younger := f.settledAges(set[i], r)
+		for age := older - 1; age > max(younger, 1); age-- {
 			f.selection.report("%s of %s.%d were gone before they were read",
 				amount(0), r.set, age-1)
 		}
 	}
+}
+
+// settledAges returns the ages of two files of which one follows the other. A
+// rotation renames the oldest file first, and leaves a number free until it has
+// renamed the next one. So ages with a free number between them are read again
+// for about renamedTime.
+func (f *follower) settledAges(a, b rotatedFile) (older, younger int) {
+	older, younger = a.age, b.age
+	// The file that is written has the age 0, the one before it 2.
+	for pause := time.Millisecond; older-1 > max(younger, 1) && pause < renamedTime; pause *= 2 {
+		time.Sleep(pause)
+		now := f.lookOnce([]rotatedFile{a, b}, func(*rotatedFile, error) bool { return false })
+		x, y := indexFile(now, a.info), indexFile(now, b.info)
+		if x >= 0 && y >= 0 { // else one is being renamed, or deleted
+			older, younger = now[x].age, now[y].age
+		}
+	}
+	return older, younger
 }
 
 // isPackedOf reports whether a compressed file has what a file of the set has,
