@@ -194,6 +194,7 @@ func (f *follower) read(p []byte) (int, error) {
 		f.notice()
 	default:
 	}
+	info, bad := f.file.Stat()
 	if f.isTruncated() {
 		f.truncated()
 		return 0, io.EOF
@@ -201,6 +202,10 @@ func (f *follower) read(p []byte) (int, error) {
 	n, err := f.file.Read(p)
 	if n == 0 {
 		return 0, err
+	}
+	if isSame, err := f.hasRecent(f.file); err == nil && !isSame { // truncated, and written anew
+		f.truncated()
+		return 0, io.EOF
 	}
 	if f.offset == 0 && !f.isCopy && !f.isFull {
 		// It may have been truncated again before these bytes were read.
@@ -213,7 +218,7 @@ func (f *follower) read(p []byte) (int, error) {
 		f.head = append(f.head, p[:min(n, sampleLen-at)]...)
 	}
 	f.offset += int64(n)
-	if info, err := f.file.Stat(); err == nil {
+	if bad == nil { // looked at before the read: the file was not yet truncated then
 		f.size = max(f.size, info.Size())
 	}
 	f.recent = append(f.recent, p[max(n-sampleLen, 0):n]...)

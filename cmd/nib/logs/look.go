@@ -144,27 +144,34 @@ func (f *follower) openNew(end *os.File) []rotatedFile {
 // until it has not changed between two looks. Files get older names only, and a
 // look goes from the oldest name to the path: the files that it sees are in
 // their order, whatever is renamed. If the set changes all the time, look
-// returns the files that were there before most of the looks: at least one look
+// returns the files that were there before half of the looks: at least one look
 // has seen each.
 func (f *follower) look(visit visitor) (set []rotatedFile) {
-	var last []rotatedFile
-	var youngest os.FileInfo // of the first look that sees a file
+	var last, early []rotatedFile
 	for n := range maxLooks {
 		now := f.lookOnce(set, visit)
 		if n > 0 && slices.EqualFunc(now, last, rotatedFile.isUnchanged) {
 			return set
 		}
 		set, last = joinLooks(set, now), slices.Clone(now)
-		if youngest == nil && len(now) > 0 {
-			youngest = now[len(now)-1].info
+		if n < maxLooks/2 {
+			early = slices.Clone(set)
 		}
 		if f.floor != "" && f.file != nil && indexOf(set, knownFile(f.file)) < 0 {
 			f.floor = "" // a clock that was set back made an older stamp
 		}
 	}
-	at := indexFile(set, youngest) + 1
-	closeFiles(set[at:])
-	return set[:at]
+	// A copy that is younger than these comes before the file at the path.
+	for at := len(set) - 1; at >= 0; at-- {
+		i := indexFile(early, set[at].info)
+		if i < 0 {
+			closeFiles(set[at : at+1])
+			set = slices.Delete(set, at, at+1)
+		} else if early[i].path != f.path {
+			break
+		}
+	}
+	return set
 }
 
 func (m rotatedFile) isUnchanged(old rotatedFile) bool {

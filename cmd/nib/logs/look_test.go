@@ -379,6 +379,39 @@ func TestAFileIsReadBeforeTheNextOneAlsoIfItWasTruncated(t *testing.T) {
 	})
 }
 
+// When the set changes all the time, a file is not returned without the files
+// that came before it.
+func TestALookEndsBeforeAFileThatItMayHaveMissed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.log")
+	name := func(n int) string { return fmt.Sprint(path, ".", n) }
+	put := func(name string) error { return os.WriteFile(name, []byte("a\n"), 0o600) }
+	err := errors.Join(put(name(100)), put(path))
+	f, looks := &follower{path: path}, 0
+	set := f.look(func(m *rotatedFile, bad error) (keep bool) {
+		if m.path != name(100+looks) {
+			return true
+		}
+		looks++
+		err = errors.Join(err, bad, put(name(100+looks))) // the next look sees another file
+		switch looks {
+		case maxLooks - 1:
+			err = errors.Join(err, put(name(1))) // no look sees it
+		case maxLooks:
+			err = errors.Join(err, os.Rename(name(1), name(2)), put(name(1)))
+		}
+		return true
+	})
+	defer closeFiles(set)
+	var got []string
+	for _, m := range set {
+		got = append(got, strings.TrimPrefix(m.path, path))
+	}
+	want := ".109 .108 .107 .106 .105 .104 .103 .102 .101 .100 "
+	if err != nil || looks != maxLooks || strings.Join(got, " ") != want {
+		t.Errorf("got %q, %v after %d looks, want %q", got, err, looks, want)
+	}
+}
+
 // Copies are read in their order and without a gap, also when they are renamed
 // while the directory is read, and the file is truncated again and again.
 func TestNoCopyIsMissed(t *testing.T) {
