@@ -55,8 +55,14 @@ func (b *block) add(text []byte) {
 // addShape adds a line with a shape.
 func (b *block) addShape(s *shape) {
 	b.lines++
-	b.levels |= s.level
-	b.from, b.to = min(b.from, s.second), max(b.to, s.second+int64(time.Second)-1)
+	b.addTime(s.second, s.level)
+}
+
+// addTime adds the second and the level of a line. Decimals do not matter, so
+// the entry does not depend on which lines are parsed in full.
+func (b *block) addTime(second int64, level uint32) {
+	b.levels |= level
+	b.from, b.to = min(b.from, second), max(b.to, second+int64(time.Second)-1)
 }
 
 // readAlways prevents that the block is ever skipped.
@@ -87,9 +93,7 @@ func (b *block) addLine(text []byte) {
 	case t.Location() == zoneless || !isOrdinary(t):
 		b.readAlways()
 	default:
-		n := t.UnixNano()
-		b.levels |= level
-		b.from, b.to = min(b.from, n), max(b.to, n)
+		b.addTime(t.Unix()*int64(time.Second), level)
 		if !b.line.IsWrapped() {
 			b.shapes.learn(text, &b.line)
 		}
