@@ -6,12 +6,16 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nib-log/nib"
 	. "github.com/nib-log/nib/dest/kafka"
+	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -155,6 +159,32 @@ func tens(r *nib.Record) []byte {
 	return fmt.Append(nil, r.Seq/10)
 }
 
+// A counting listener counts the open connections of the broker, which closes
+// one when all requests of a client that has closed it are read.
+type counting struct {
+	net.Listener
+	open *atomic.Int64
+}
+
+func (l counting) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.open.Add(1)
+	return &counted{Conn: conn, closed: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
+}
+
+type counted struct {
+	net.Conn
+	closed func()
+}
+
+func (c *counted) Close() error {
+	defer c.closed()
+	return c.Conn.Close()
+}
+
 // Processes with any partitioning use a spool one after the other. Each dies at
 // any point, and some of them find partitions that accept nothing, or accept
 // records without a response. The last process delivers the rest: each record
@@ -168,7 +198,11 @@ func TestPartitioningChanges(t *testing.T) {
 	for n := range seeds {
 		t.Run(fmt.Sprint(from+n), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(from+n, 45))
-			c := start(t, 5)
+			var connections atomic.Int64
+			c := start(t, 5, kfake.ListenFn(func(network, address string) (net.Listener, error) {
+				l, err := net.Listen(network, address)
+				return counting{l, &connections}, err
+			}))
 			same := rng.IntN(3) // mostly one partitioning for all
 			stored, saved := cursor{}, backup{waiting: map[string]bool{}}
 			restores := rng.IntN(2) == 0
@@ -179,7 +213,7 @@ func TestPartitioningChanges(t *testing.T) {
 				if rng.IntN(3) == 0 {
 					conf = modes[rng.IntN(3)]
 				}
-				conf.MaxBatch, conf.TakeoverDelay = 300+rng.IntN(3000), 10*time.Millisecond
+				conf.MaxBatch = 300 + rng.IntN(3000)
 				heal := func() {}
 				if rng.IntN(3) > 0 {
 					heal = c.Fault(kfake.Fault{
@@ -201,6 +235,9 @@ func TestPartitioningChanges(t *testing.T) {
 				p := life{h, t, dial(t, c, conf), rng, &stored}
 				p.run(opened, last, steps)
 				_ = p.d.Close()
+				await.Until(t, "the broker has read all requests", func() bool {
+					return connections.Load() == 0
+				})
 				heal()
 			}
 			h.check(t, c, saved.waiting)
