@@ -16,15 +16,24 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
-// mounted mounts a file system for a test, or returns why it cannot.
-func mounted(t testing.TB, args ...string) (dir, why string) {
+// mountedTmpfs mounts a file system in memory for a test, or returns why it
+// cannot.
+func mountedTmpfs(t testing.TB, size string) (dir, why string) {
+	t.Helper()
+	return mounted(t, func(dir string) error { return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size) })
+}
+
+// mounted returns a directory that mount mounts, or why it cannot.
+func mounted(t testing.TB, mount func(dir string) error) (dir, why string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "mounted")
 	must(t, os.Mkdir(dir, 0o755))
-	if out, err := exec.Command("mount", append(args, dir)...).CombinedOutput(); err != nil {
-		return "", fmt.Sprintf("cannot mount: %v: %s", err, strings.TrimSpace(string(out)))
+	if err := mount(dir); err != nil {
+		return "", fmt.Sprint("cannot mount: ", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // or TempDir could not remove it
 	return dir, ""
@@ -34,10 +43,8 @@ func mounted(t testing.TB, args ...string) (dir, why string) {
 func ext4Image(t testing.TB, size int64) (image, why string) {
 	t.Helper()
 	image = filepath.Join(shmDir(t), "image")
-	f, err := os.Create(image)
-	must(t, err, f.Truncate(size), f.Close())
-	if out, err := exec.Command("mkfs.ext4", "-q", "-m", "0", image).CombinedOutput(); err != nil {
-		return "", fmt.Sprintf("cannot make a file system: %v: %s", err, out)
+	if err := vfstest.MakeExt4(image, size); err != nil {
+		return "", fmt.Sprint("cannot make a file system: ", err)
 	}
 	return image, ""
 }
@@ -48,7 +55,7 @@ func mountedExt4(t testing.TB, size int64, options string) (dir, why string) {
 	if why != "" {
 		return "", why
 	}
-	return mounted(t, "-o", "loop"+options, image)
+	return mounted(t, func(dir string) error { return vfstest.MountExt4(image, dir, options) })
 }
 
 // A setback is a fault that a service survives, and that is then repaired.
@@ -192,7 +199,7 @@ func (s *scene) free() error { return os.Remove(s.hog) }
 // TestDiskFull is row 7.
 func TestDiskFull(t *testing.T) {
 	r := begin(t, "7")
-	small := func(s *scene) (dir, why string) { return mounted(s, "-t", "tmpfs", "-o", "size=4m", "tmpfs") }
+	small := func(s *scene) (dir, why string) { return mountedTmpfs(s, "4m") }
 	spoolIn := func(mount func(s *scene) (string, string)) func(s *scene) string {
 		return func(s *scene) string {
 			dir, why := mount(s)
@@ -364,7 +371,7 @@ func asNobody(s *scene) string {
 // and the next start finds the lines that were there.
 func (r *run) readOnlyAtStart() {
 	r.T.Run("read-only at the start", func(t *testing.T) {
-		dir, why := mounted(t, "-t", "tmpfs", "-o", "size=16m", "tmpfs")
+		dir, why := mountedTmpfs(t, "16m")
 		if why != "" {
 			r.lacks("a read-only start", why)
 			t.Skip(why)
@@ -391,7 +398,7 @@ func (r *run) readOnlyAtStart() {
 // finds the file system repaired.
 func (r *run) readOnlySuddenly() {
 	r.T.Run("read-only suddenly", func(t *testing.T) {
-		dir, why := mountedExt4(t, 16<<20, ",errors=remount-ro")
+		dir, why := mountedExt4(t, 16<<20, "errors=remount-ro")
 		trigger := ""
 		if why == "" {
 			trigger, why = errorTrigger(dir)

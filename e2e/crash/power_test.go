@@ -10,12 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/nib-log/nib/internal/await"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
@@ -53,22 +51,17 @@ type machine struct {
 
 // boot mounts the disk.
 func (m *machine) boot() (why string) {
-	if out, err := exec.Command("mount", "-o", "loop", m.image, m.dir).CombinedOutput(); err != nil {
-		return fmt.Sprintf("cannot mount: %v: %s", err, strings.TrimSpace(string(out)))
+	if err := vfstest.MountExt4(m.image, m.dir, ""); err != nil {
+		return fmt.Sprint("cannot mount: ", err)
 	}
 	m.boots++
 	return ""
 }
 
-// shutDown unmounts the disk, and waits until the image is not in use any more.
+// shutDown unmounts the disk.
 func (m *machine) shutDown() {
 	m.Helper()
 	m.must(syscall.Unmount(m.dir, 0))
-	await.Until(m, "the disk is not in use any more", func() bool {
-		out, err := exec.Command("losetup", "-j", m.image).Output()
-		m.must(err)
-		return len(out) == 0
-	})
 }
 
 // otherBoot begins the command line of a child that sees another boot id, in

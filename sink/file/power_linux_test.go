@@ -5,10 +5,8 @@ package file
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,22 +16,6 @@ import (
 	"github.com/nib-log/nib/internal/seed"
 	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
-
-// ext4 mounts the file system in the file image at dir. It creates the image if
-// there is none.
-func ext4(t *testing.T, image, dir string) {
-	t.Helper()
-	if !exists(image) {
-		f, err := os.Create(image)
-		must(t, err, f.Truncate(16<<20), f.Close())
-		if out, err := exec.Command("mkfs.ext4", "-q", image).CombinedOutput(); err != nil {
-			t.Skipf("cannot make a file system: %v: %s", err, out)
-		}
-	}
-	if out, err := exec.Command("mount", "-o", "loop", image, dir).CombinedOutput(); err != nil {
-		t.Skipf("cannot mount a file system: %v: %s", err, out)
-	}
-}
 
 // TestE2EPowerCut cuts the power of a real file system while lines are
 // delivered and files rotated and compressed. The accepted lines are there when
@@ -47,10 +29,15 @@ func TestE2EPowerCut(t *testing.T) {
 	image, dir := filepath.Join(base, "image"), filepath.Join(base, "log")
 	must(t, os.Mkdir(dir, 0o700))
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
+	err := errors.Join(vfstest.MakeExt4(image, 16<<20), vfstest.MountExt4(image, dir, ""))
+	if err != nil {
+		t.Skip("cannot mount a file system: ", err)
+	}
+	must(t, vfstest.Unmount(dir))
 	accepted := 0
 	pick := rand.New(rand.NewPCG(seed.Of(t), 0))
 	for cut := range cuts {
-		ext4(t, image, dir)
+		must(t, vfstest.MountExt4(image, dir, ""))
 		s, err := Open(filepath.Join(dir, "app.log"), Config{MaxSize: 3000, Compress: Gzip(0), MaxBackups: 2000})
 		must(t, err)
 		for range 1 + pick.IntN(20) {
@@ -71,10 +58,10 @@ func TestE2EPowerCut(t *testing.T) {
 		}
 		_ = s.Close() // fails, like every operation now
 		cleaned(s)
-		must(t, unmount(dir))
-		ext4(t, image, dir)
+		must(t, vfstest.Unmount(dir))
+		must(t, vfstest.MountExt4(image, dir, ""))
 		checkHas(t, eachOf(t, dir), accepted)
-		must(t, unmount(dir))
+		must(t, vfstest.Unmount(dir))
 		if t.Failed() {
 			t.Fatalf("cut %d of %d", cut, cuts)
 		}
@@ -93,14 +80,4 @@ func eachOf(t testing.TB, dir string) string {
 		}
 	}
 	return b.String()
-}
-
-// unmount unmounts dir, even if it is busy.
-func unmount(dir string) error {
-	err := syscall.Unmount(dir, 0)
-	if errors.Is(err, syscall.EBUSY) {
-		err = fmt.Errorf("%w: a descriptor was left open", err)
-		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
-	}
-	return err
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -53,31 +52,6 @@ func logUntilCut() error {
 	}
 }
 
-// loopFS mounts the file system in the file image at dir. It creates the image
-// if there is none.
-func loopFS(t *testing.T, image, dir string) {
-	t.Helper()
-	if _, err := os.Stat(image); err != nil {
-		f, err := os.Create(image)
-		must(t, err, f.Truncate(32<<20), f.Close())
-		if out, err := exec.Command("mkfs.ext4", "-q", image).CombinedOutput(); err != nil {
-			t.Skipf("cannot make a file system: %v: %s", err, out)
-		}
-	}
-	if out, err := exec.Command("mount", "-o", "loop", image, dir).CombinedOutput(); err != nil {
-		t.Skipf("cannot mount a file system: %v: %s", err, out)
-	}
-}
-
-func unmount(dir string) error {
-	err := syscall.Unmount(dir, 0)
-	if errors.Is(err, syscall.EBUSY) {
-		err = fmt.Errorf("%w: a descriptor was left open", err)
-		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
-	}
-	return err
-}
-
 // TestE2EPowerCut cuts the power of a real file system while lines are logged.
 // When it is mounted again, the spool opens, and all lines below the watermark
 // are there.
@@ -90,16 +64,21 @@ func TestE2EPowerCut(t *testing.T) {
 	image, dir := filepath.Join(base, "image"), filepath.Join(base, "mounted")
 	must(t, os.Mkdir(dir, 0o700))
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }) // if the test fails
+	err := errors.Join(vfstest.MakeExt4(image, 32<<20), vfstest.MountExt4(image, dir, ""))
+	if err != nil {
+		t.Skip("cannot mount a file system: ", err)
+	}
+	must(t, vfstest.Unmount(dir))
 	var promised, there uint64
 	// On a busy machine a few cuts may all come before the first sync.
 	for cut := 0; cut < cuts || promised == 0 && cut < cuts+30; cut++ {
-		loopFS(t, image, dir)
+		must(t, vfstest.MountExt4(image, dir, ""))
 		first, synced := cutOnce(t, dir, cut+1, time.Duration(5+rng.IntN(40))*time.Millisecond)
-		must(t, unmount(dir))
-		loopFS(t, image, dir)
+		must(t, vfstest.Unmount(dir))
+		must(t, vfstest.MountExt4(image, dir, ""))
 		promised += synced - first
 		there += checkSynced(t, filepath.Join(dir, "spool"), first, synced)
-		must(t, unmount(dir))
+		must(t, vfstest.Unmount(dir))
 		if t.Failed() {
 			t.Fatalf("cut %d of %d", cut, cuts)
 		}

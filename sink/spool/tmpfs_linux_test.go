@@ -11,6 +11,7 @@ import (
 
 	"github.com/nib-log/nib"
 	"github.com/nib-log/nib/internal/await"
+	"github.com/nib-log/nib/internal/vfs/vfstest"
 )
 
 // TestE2EDiskFull fills a file system of 4 MiB while lines are logged, and then
@@ -52,6 +53,6 @@ func TestE2EDiskFull(t *testing.T) {
 			t.Errorf("%d lines arrived and %d are counted as lost, of %d", got, st.Lost(), logged)
 		}
 		t.Logf("%d of %d lines were dropped", st.Lost(), logged)
-		must(t, unmount(dir))
+		must(t, vfstest.Unmount(dir))
 	}
 }
