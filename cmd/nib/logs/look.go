@@ -291,10 +291,10 @@ func (f *follower) missed(set []rotatedFile, after known) {
 	}
 }
 
-// settledAges returns the ages of two files of which one follows the other. A
-// rotation renames the oldest file first, and leaves a number free until it has
-// renamed the next one. So ages with a free number between them are read again
-// for about renamedTime.
+// settledAges returns the ages of two consecutive files. A rotation renames the
+// oldest file first: the number of this file is free until the next file has
+// the number. So ages with a free number between them are read again for about
+// renamedTime.
 func (f *follower) settledAges(a, b rotatedFile) (older, younger int) {
 	older, younger = a.age, b.age
 	// The file that is written has the age 0, the one before it 2.
