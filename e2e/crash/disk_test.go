@@ -24,7 +24,9 @@ import (
 // cannot.
 func mountedTmpfs(t testing.TB, size string) (dir, why string) {
 	t.Helper()
-	return mounted(t, func(dir string) error { return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size) })
+	return mounted(t, func(dir string) error {
+		return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+	})
 }
 
 // mounted returns a directory that mount mounts, or why it cannot.
